@@ -10,7 +10,7 @@ extension FieldContainer.Stored {
     ) -> Where<Result> {
         Where(
             condition: Where<Result>.comparison(
-                cs_keyPathString, operation, .constant(ValueBridge.value(value))))
+                cs_keyPathString, operation, .constant(ValueBridge.value(compared: value))))
     }
 
     /// The property has this value; none when it is nil.

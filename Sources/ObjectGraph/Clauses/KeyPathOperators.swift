@@ -15,7 +15,7 @@ extension Where where O: CoreStoreObject {
         _ keyPath: KeyPath<O, K>, _ operation: Comparison.Operation, _ value: V
     ) -> Where<O> {
         let name = name(keyPath)
-        let value = ValueBridge.value(value)
+        let value = ValueBridge.value(compared: value)
         return operation == .equal
             ? equality(name, value)
             : Where(condition: comparison(name, operation, .constant(value)))

@@ -58,7 +58,7 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
 
     /// The property has this value; none when it is nil.
     public init<V: FieldStorableType>(_ keyPath: KeyPathString, isEqualTo value: V) {
-        self = Self.equality(keyPath, ValueBridge.value(value))
+        self = Self.equality(keyPath, ValueBridge.value(compared: value))
     }
 
     /// The relationship leads to this object; to none when it is nil.
@@ -86,7 +86,8 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
     public init<S: Sequence>(_ keyPath: KeyPathString, isMemberOf list: S)
     where S.Element: FieldStorableType {
         self.init(
-            condition: Self.member(keyPath, list.map { .constant(ValueBridge.value($0)) }))
+            condition: Self.member(
+                keyPath, list.map { .constant(ValueBridge.value(compared: $0)) }))
     }
 
     /// The relationship leads to one of these objects; to none of an empty list.

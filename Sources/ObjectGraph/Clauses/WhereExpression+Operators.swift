@@ -8,14 +8,14 @@ import RecordStore
 public func == <O, T, V: FieldStorableType>(
     left: Where<O>.Expression<T, V>, right: V
 ) -> Where<O> {
-    left.compared(.equal, ValueBridge.value(right))
+    left.compared(.equal, ValueBridge.value(compared: right))
 }
 
 /// The path leads to this value; to none when it is nil.
 public func == <O, T, V: FieldStorableType>(
     left: Where<O>.Expression<T, V>, right: V?
 ) -> Where<O> {
-    left.compared(.equal, ValueBridge.value(right))
+    left.compared(.equal, ValueBridge.value(compared: right))
 }
 
 /// The path does not lead to this value. A path that leads to nothing fulfils it too.
@@ -37,49 +37,49 @@ public func != <O, T, V: FieldStorableType>(
 public func < <O, T, V: FieldStorableType & Comparable>(
     left: Where<O>.Expression<T, V>, right: V
 ) -> Where<O> {
-    left.compared(.less, ValueBridge.value(right))
+    left.compared(.less, ValueBridge.value(compared: right))
 }
 
 /// The path leads to a value that is less than this one or equal to it.
 public func <= <O, T, V: FieldStorableType & Comparable>(
     left: Where<O>.Expression<T, V>, right: V
 ) -> Where<O> {
-    left.compared(.lessOrEqual, ValueBridge.value(right))
+    left.compared(.lessOrEqual, ValueBridge.value(compared: right))
 }
 
 /// The path leads to a value that is greater than this one.
 public func > <O, T, V: FieldStorableType & Comparable>(
     left: Where<O>.Expression<T, V>, right: V
 ) -> Where<O> {
-    left.compared(.greater, ValueBridge.value(right))
+    left.compared(.greater, ValueBridge.value(compared: right))
 }
 
 /// The path leads to a value that is greater than this one or equal to it.
 public func >= <O, T, V: FieldStorableType & Comparable>(
     left: Where<O>.Expression<T, V>, right: V
 ) -> Where<O> {
-    left.compared(.greaterOrEqual, ValueBridge.value(right))
+    left.compared(.greaterOrEqual, ValueBridge.value(compared: right))
 }
 
 /// The path leads to a value that is less than this one. False where either is nil.
 public func < <O, T, V: FieldStorableType & FieldOptionalType>(
     left: Where<O>.Expression<T, V>, right: V
 ) -> Where<O> where V.Wrapped: Comparable {
-    left.compared(.less, ValueBridge.value(right))
+    left.compared(.less, ValueBridge.value(compared: right))
 }
 
 /// The path leads to a value that is less than this one or equal to it. Nil is equal to nil alone.
 public func <= <O, T, V: FieldStorableType & FieldOptionalType>(
     left: Where<O>.Expression<T, V>, right: V
 ) -> Where<O> where V.Wrapped: Comparable {
-    left.compared(.lessOrEqual, ValueBridge.value(right))
+    left.compared(.lessOrEqual, ValueBridge.value(compared: right))
 }
 
 /// The path leads to a value that is greater than this one. False where either is nil.
 public func > <O, T, V: FieldStorableType & FieldOptionalType>(
     left: Where<O>.Expression<T, V>, right: V
 ) -> Where<O> where V.Wrapped: Comparable {
-    left.compared(.greater, ValueBridge.value(right))
+    left.compared(.greater, ValueBridge.value(compared: right))
 }
 
 /// The path leads to a value that is greater than this one or equal to it. Nil is equal to nil
@@ -87,14 +87,14 @@ public func > <O, T, V: FieldStorableType & FieldOptionalType>(
 public func >= <O, T, V: FieldStorableType & FieldOptionalType>(
     left: Where<O>.Expression<T, V>, right: V
 ) -> Where<O> where V.Wrapped: Comparable {
-    left.compared(.greaterOrEqual, ValueBridge.value(right))
+    left.compared(.greaterOrEqual, ValueBridge.value(compared: right))
 }
 
 /// The path leads to one of these values.
 public func ~= <O, T, V: FieldStorableType, S: Sequence>(
     sequence: S, expression: Where<O>.Expression<T, V>
 ) -> Where<O> where S.Element == V {
-    expression.isMember(of: sequence.map { ValueBridge.value($0) })
+    expression.isMember(of: sequence.map { ValueBridge.value(compared: $0) })
 }
 
 /// The path leads to one of these values.
@@ -102,7 +102,7 @@ public func ~= <O, T, V: FieldStorableType, S: Sequence>(
 public func ~= <O, T, V: FieldOptionalType, S: Sequence>(
     sequence: S, expression: Where<O>.Expression<T, V>
 ) -> Where<O> where V.Wrapped == S.Element, S.Element: FieldStorableType {
-    expression.isMember(of: sequence.map { ValueBridge.value($0) })
+    expression.isMember(of: sequence.map { ValueBridge.value(compared: $0) })
 }
 
 /// The path leads to this object; to none when it is nil.

@@ -60,7 +60,8 @@ struct FetchRunner {
         _ terms: FetchTerms, _ body: StoreFanOut.Body
     ) throws {
         guard terms.affectedStores == nil, let type = type as? CoreStoreObject.Type,
-            let (store, entity) = stack.soleStore(for: type, in: configurations)
+            let (store, entity) = stack.soleStore(for: type, in: configurations),
+            context.sees(store)
         else {
             return try StoreFanOut(
                 self, type, configurations, terms.affectedStores,
@@ -132,7 +133,7 @@ struct FetchRunner {
         _ type: O.Type, where name: KeyPathString, isOneOf values: [Value]
     ) throws(CoreStoreError) -> KnownObjects<O>? {
         try run {
-            guard let (store, entity) = stack.soleStore(for: type, in: nil),
+            guard let (store, entity) = stack.soleStore(for: type, in: nil), context.sees(store),
                 let index = entity.index(on: name)
             else { return nil }
             try context.flush()

@@ -104,7 +104,7 @@ extension LegacyAttribute {
     ) -> Where<Result> {
         Where(
             condition: Where<Result>.comparison(
-                cs_keyPathString, operation, .constant(ValueBridge.value(value))))
+                cs_keyPathString, operation, .constant(ValueBridge.value(compared: value))))
     }
 
     /// The property has this value.

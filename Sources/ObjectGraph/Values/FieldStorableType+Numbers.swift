@@ -9,6 +9,9 @@ enum NumberBridge {
     {
         switch value {
         case let number as Int64: Integer(truncatingIfNeeded: number)
+        // A sum beyond the integers of 64 bits: nil, as a Double of that size is.
+        case let number as UInt64 where Integer.isSigned && Integer.bitWidth == UInt64.bitWidth:
+            Integer(exactly: number)
         case let number as UInt64: Integer(truncatingIfNeeded: number)
         case let flag as Bool: flag ? 1 : 0
         case let number as Double: integer(number, type)

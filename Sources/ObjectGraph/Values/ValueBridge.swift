@@ -6,9 +6,12 @@ enum ValueBridge {
     static func value(_ native: Any?) -> Value? {
         if let native {
             if let value = value(exactly: native) { return value }
-            // A decimal that casts to a Double would not be the same any more.
-            if type(of: native) is NSDecimalNumber.Type, let number = native as? NSDecimalNumber {
-                return .decimal(number.decimalValue)
+            // A decimal that casts to a Double would not be the same any more, and calculations
+            // tell the Double 2 from the integer.
+            if type(of: native) is NSNumber.Type, let number = native as? NSNumber,
+                let value = number.kindValue
+            {
+                return value
             }
         }
         return switch native {
@@ -45,6 +48,15 @@ enum ValueBridge {
         if type == Double.self { return (native as? Double).map { .double($0) } }
         guard type == Date.self else { return nil }
         return (native as? Date).map { .date($0.timeIntervalSinceReferenceDate) }
+    }
+
+    /// The value that a condition compares with: a number as it is, where a property would keep it
+    /// without its fraction.
+    static func value<V: FieldStorableType>(compared value: V) -> Value {
+        if let text = value as? String { return .string(text) }
+        guard V.self is NSNumber.Type || V.self is NSNumber?.Type else { return self.value(value) }
+        guard let number = value as? NSNumber else { return .null }
+        return self.value(number as Any) ?? .null
     }
 
     static func value<V: FieldStorableType>(_ value: V) -> Value {

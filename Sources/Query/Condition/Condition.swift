@@ -199,6 +199,35 @@ package indirect enum Operand: Hashable, Sendable {
 }
 
 extension Operand {
+    /// Equal operands give the same result everywhere: constants are compared with their kinds,
+    /// which calculations tell apart (`7 / 2` is 3, and `7 / 2.0` is 3.5).
+    package static func == (left: Operand, right: Operand) -> Bool {
+        switch (left, right) {
+        case (.constant(let left), .constant(let right)): left.isIdentical(to: right)
+        case (.object(let left), .object(let right)): left == right
+        case (.list(let left), .list(let right)): left == right
+        case (.keyPath(let left), .keyPath(let right)): left == right
+        case (.selfObject, .selfObject): true
+        case (.arithmetic(let first, let a, let b), .arithmetic(let second, let c, let d)):
+            first == second && a == c && b == d
+        case (.negated(let left), .negated(let right)): left == right
+        case (.function(let first, let left), .function(let second, let right)):
+            first == second && left == right
+        case (.subquery(let left, let a, let first), .subquery(let right, let b, let second)):
+            left == right && a == b && first == second
+        case (.variable(let a, let left), .variable(let b, let right)): a == b && left == right
+        case (.element(let left, let first), .element(let right, let second)):
+            left == right && first == second
+        case (.ternary(let first, let a, let b), .ternary(let second, let c, let d)):
+            first == second && a == c && b == d
+        case (.cast(let left, let first), .cast(let right, let second)):
+            left == right && first == second
+        default: false
+        }
+    }
+}
+
+extension Operand {
     /// The negated operand; a constant is negated at once.
     var negation: Operand {
         guard case .constant(let value) = self else { return .negated(self) }

@@ -8,8 +8,11 @@ extension LiveList {
         var isCutOff: Bool
     }
 
-    /// Whether sort keys are stored: a list that is always refetched looks up nothing by them.
-    private var keepsKeys: Bool { refusal == nil }
+    /// Whether sort keys are stored. A list that is always refetched looks up nothing by them, but
+    /// one over several stores is merged by them.
+    private var keepsKeys: Bool {
+        refusal == nil || (watches.count > 1 && !watches[0].parts.isSortedByCollection)
+    }
 
     // MARK: Fetching
 

@@ -63,6 +63,14 @@ struct RequestParts {
         if let elements = collection.elements { note(elements.path) }
     }
 
+    /// Whether a sort key counts or collects the links of a to-many relationship.
+    var isSortedByCollection: Bool {
+        order.contains { key in
+            if case .collection = key.path.end { return true }
+            return false
+        }
+    }
+
     // MARK: The condition's paths
 
     private mutating func collect(_ condition: ResolvedCondition) {

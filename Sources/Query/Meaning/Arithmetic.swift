@@ -26,6 +26,9 @@ enum Arithmetic {
             default: return .null
             }
         }
+        if case .date(let seconds) = right, operation == .add, let other = left.approximation {
+            return .date(other + seconds)
+        }
         if case .date(let left) = left, case .date(let right) = right, operation == .subtract {
             return .double(left - right)
         }

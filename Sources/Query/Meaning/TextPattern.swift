@@ -13,12 +13,15 @@ enum TextPattern {
     /// literal.
     static func isLike(_ text: String, _ pattern: String, _ options: TextOptions) -> Bool {
         let pieces = pieces(pattern, options)
-        let characters = Array(TextMatch.fold(text, options))
+        let (characters, widths) = folded(text, options)
         var (position, piece) = (0, 0)
         var retry: (position: Int, piece: Int)?
         while position < characters.count {
             if piece < pieces.count, pieces[piece] == .any {
                 retry = (position, piece)
+                piece += 1
+            } else if piece < pieces.count, pieces[piece] == .one, widths[position] > 0 {
+                position += widths[position]
                 piece += 1
             } else if piece < pieces.count, stands(pieces[piece], for: characters[position]) {
                 position += 1
@@ -34,11 +37,29 @@ enum TextPattern {
         return pieces[piece...].allSatisfy { $0 == .any }
     }
 
+    /// The characters of a folded text. Where a character of the text begins, the count of those
+    /// that it folds to (`ß` folds to two), and 0 elsewhere.
+    private static func folded(
+        _ text: String, _ options: TextOptions
+    ) -> (characters: [Character], widths: [Int]) {
+        let characters = Array(TextMatch.fold(text, options))
+        guard characters.count != text.count else {
+            return (characters, [Int](repeating: 1, count: characters.count))
+        }
+        var (parts, widths): ([Character], [Int]) = ([], [])
+        for character in text {
+            let part = TextMatch.fold(String(character), options)
+            guard !part.isEmpty else { continue }
+            parts += part
+            widths += [part.count] + [Int](repeating: 0, count: part.count - 1)
+        }
+        return (parts, widths)
+    }
+
     /// Characters are compared by their bytes, as texts are.
     private static func stands(_ piece: Piece, for character: Character) -> Bool {
         switch piece {
-        case .any: false
-        case .one: true
+        case .any, .one: false
         case .literal(let literal): literal.utf8.elementsEqual(character.utf8)
         }
     }
@@ -106,8 +127,7 @@ enum TextPattern {
             if !pattern.isEmpty {
                 _ = try NSRegularExpression(pattern: key.pattern, options: flags)
             }
-            expression = try NSRegularExpression(
-                pattern: "(?:\(key.pattern))\\z", options: flags)
+            expression = try whole(key.pattern, flags)
         } catch {
             throw QueryError("MATCHES was given “\(pattern)”, which is no regular expression")
         }
@@ -116,6 +136,20 @@ enum TextPattern {
             known[key] = expression
         }
         return expression
+    }
+
+    /// The expression for a whole text. A quotation (`\Q`) or a comment that is open at the end of
+    /// a valid pattern ends before the group around it does.
+    private static func whole(
+        _ pattern: String, _ flags: NSRegularExpression.Options
+    ) throws -> NSRegularExpression {
+        for end in ["", "\\E", "\n"] {
+            let whole = "(?:\(pattern)\(end))\\z"
+            if let expression = try? NSRegularExpression(pattern: whole, options: flags) {
+                return expression
+            }
+        }
+        return try NSRegularExpression(pattern: "(?:\(pattern)\\E\n)\\z", options: flags)
     }
 
     /// The pattern with its letters folded. A letter folds to letters; a sign that would fold to

@@ -23,6 +23,27 @@ package enum Value: Hashable, Sendable {
     // Equality agrees with the order.
     package static func == (left: Value, right: Value) -> Bool { compare(left, right) == 0 }
 
+    /// Whether both are one value of one kind: equal numbers of different kinds are not identical,
+    /// and neither are the two zeros.
+    package func isIdentical(to other: Value) -> Bool {
+        switch (self, other) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.int(let left), .int(let right)): left == right
+        case (.uint(let left), .uint(let right)): left == right
+        case (.float(let left), .float(let right)): left.bitPattern == right.bitPattern
+        case (.double(let left), .double(let right)): left.bitPattern == right.bitPattern
+        case (.decimal(let left), .decimal(let right)): left == right
+        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.data(let left), .data(let right)): left == right
+        case (.date(let left), .date(let right)): left.bitPattern == right.bitPattern
+        case (.uuid(let left), .uuid(let right)): left == right
+        case (.url(let left), .url(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+
     package func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)

@@ -54,6 +54,23 @@ import Testing
         }
     }
 
+    @Test func `an NSNumber in a condition keeps its kind`() throws {
+        let fixture = try Fixture()
+        func find(_ format: String, _ argument: NSNumber) throws -> [String] {
+            try fixture.find(Where(format, argument))
+        }
+        #expect(try find("level / %@ == 1.5", NSNumber(value: 2.0)) == ["Émile"])
+        #expect(try find("level / %@ == 1.5", NSNumber(value: Float(2))) == ["Émile"])
+        #expect(try find("level / %@ == 1", NSNumber(value: 2)) == ["Bob", "Émile"])
+        #expect(try find("isMember == %@", NSNumber(value: true)) == ["Ada", "Émile"])
+        #expect(try find("level == %@", NSNumber(value: Int8(2))) == ["Bob"])
+        #expect(try find("level < %@", NSNumber(value: UInt64.max)) == ["Ada", "Bob", "Émile"])
+        #expect(try find("score == %@", NSDecimalNumber(string: "3")) == ["Émile"])
+        let half = NSNumber(value: 2.5)
+        #expect(try fixture.find(Where("level", isEqualTo: half)) == [])
+        #expect(try fixture.find(Where("level", isMemberOf: [half, 3 as NSNumber])) == ["Émile"])
+    }
+
     @Test func `a key path names its property, also after thousands were created`() {
         let itself = \Person.self
         for number in 0..<3000 {

@@ -253,6 +253,28 @@ private final class Shell: CoreStoreObject {
         #expect(throws: CoreStoreError.self) { try view.fetchCount(From<Shell>("Two")) }
     }
 
+    @Test func `a view begun without a storage finds none in each form of a fetch`() throws {
+        let stack = DataStack(Zoo.schema(), viewContext: .queue(DispatchQueue(label: "view")))
+        let view = try stack.beginRead()
+        try stack.addStorageAndWait(InMemoryStore())
+        try stack.perform(synchronous: { $0.create(Into<Toy>()).label = "ball" })
+        func isMissing(_ fetch: () throws -> Any) -> Bool {
+            do {
+                _ = try fetch()
+                return false
+            } catch CoreStoreError.persistentStoreNotFound {
+                return true
+            } catch {
+                Issue.record(error)
+                return false
+            }
+        }
+        #expect(isMissing { try view.fetchCount(From<Toy>()) })
+        #expect(isMissing { try view.fetchAll(From<Toy>()) })
+        #expect(isMissing { try view.fetchOne(From<Toy>().where(\.$label == "ball")) as Any })
+        #expect(try stack.beginRead().fetchAll(From<Toy>()).count == 1)
+    }
+
     @Test func `a view past the greatest age gets an error and never other rows`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }

@@ -149,6 +149,25 @@ import Testing
     private static let layouts: [[String?]] = [[nil], ["One", "Two"]]
 
     @Test(arguments: layouts)
+    func `a sum beyond Int64 is no Int and never a negative number`(
+        _ configurations: [String?]
+    ) throws {
+        let stack = try filled(configurations)
+        try stack.perform(synchronous: { transaction in
+            for sample in try transaction.fetchAll(From<Sample>(), Where<Sample>("n > 2")) {
+                sample.n = .max
+            }
+        })
+        try queue.sync { () throws in
+            let sum = Select<Sample, Int>(.sum("n"))
+            #expect(try stack.queryValue(From<Sample>(), sum) == nil)
+            let decimal = try stack.queryValue(From<Sample>(), Select<Sample, Decimal>(.sum("n")))
+            #expect(decimal == Decimal(Int.max) + Decimal(Int.max) + 3)
+            #expect(try stack.queryValue(From<Sample>(), sum, Where<Sample>("n < 3")) == 3)
+        }
+    }
+
+    @Test(arguments: layouts)
     func `a value query covers all stores with the entity`(_ configurations: [String?]) throws {
         let stack = try filled(configurations)
         try queue.sync { () throws in

@@ -29,6 +29,26 @@ import Testing
         }
     }
 
+    @Test func `lists whose conditions calculate with other kinds of numbers are two lists`() throws
+    {
+        let (stack, queue) = try Zoo.stack()
+        try stack.perform(synchronous: { transaction in
+            for age in 5...8 { transaction.create(Into<Dog>()).age = age }
+        })
+        queue.sync {
+            let order = OrderBy<Dog>(.ascending(\.$age))
+            let (byInteger, byDouble) = (Where<Dog>("age / 2 == 3"), Where<Dog>("age / 2.0 == 3"))
+            #expect(byInteger != byDouble)
+            let first = stack.publishList(From<Dog>(), byInteger, order)
+            let second = stack.publishList(From<Dog>(), byDouble, order)
+            #expect(first.snapshot.compactMap { $0.object?.age } == [6, 7])
+            #expect(second.snapshot.compactMap { $0.object?.age } == [6])
+            let same = Where<Dog>("age / %@ == 3", 2)
+            #expect(byInteger == same)
+            #expect(byInteger.hashValue == same.hashValue)
+        }
+    }
+
     @Test func `a given publisher is used itself and replaces the kept one`() throws {
         let (stack, queue) = try Zoo.stack()
         queue.sync {

@@ -110,6 +110,7 @@ import Testing
         #expect(try Village.find("money * 2 == 21") == ["Ada"])
         #expect(try Village.find("money + 0.1 == 10.6") == ["Ada"])
         #expect(try Village.find("born + 1 == CAST(101, 'NSDate')") == ["Ada"])
+        #expect(try Village.find("1 + born == CAST(101, 'NSDate')") == ["Ada"])
         #expect(try Village.find("born - CAST(99, 'NSDate') == 1") == ["Ada"])
         #expect(try Village.find("born < now()") == ["Ada", "Bob", "-"])
     }

@@ -154,6 +154,15 @@ import Testing
         #expect(try Village.holds("%@ LIKE %@", .text(text), .text(pattern)) == isMatch)
     }
 
+    @Test func `a question mark of LIKE stands for a letter that folds to two`() throws {
+        #expect(try Village.holds("'straße' LIKE[c] 'stra?e'"))
+        #expect(try Village.holds("'straße' LIKE[c] 'STRASSE'"))
+        #expect(try Village.holds("'ß' LIKE[cd] '?'"))
+        #expect(try !Village.holds("'straße' LIKE[c] 'stra??e'"))
+        #expect(try Village.holds("'strasse' LIKE[c] 'stra??e'"))
+        #expect(try Village.holds("'ßaß' LIKE[c] '*a?'"))
+    }
+
     @Test func `LIKE accepts options and never matches nil`() throws {
         #expect(try Village.find("name LIKE[c] 'a*'") == ["Ada"])
         #expect(try Village.holds("'Émile' LIKE[cd] 'e?ILE'"))
@@ -188,6 +197,15 @@ import Testing
     ) throws {
         let operation = options.isEmpty ? "MATCHES" : "MATCHES[\(options)]"
         #expect(try Village.holds("%@ \(operation) %@", .text(text), .text(pattern)) == isMatch)
+    }
+
+    @Test func `a pattern of MATCHES may end in an open quotation or comment`() throws {
+        #expect(try Village.holds("%@ MATCHES %@", .text("a.b"), .text("a\\Q.b")))
+        #expect(try !Village.holds("%@ MATCHES %@", .text("acb"), .text("a\\Q.b")))
+        #expect(try !Village.holds("%@ MATCHES %@", .text("a.bc"), .text("a\\Q.b")))
+        #expect(try Village.holds("%@ MATCHES %@", .text("ab"), .text("(?x) a b # both")))
+        #expect(try !Village.holds("%@ MATCHES %@", .text("ab\n"), .text("(?x) a b # both")))
+        #expect(try Village.holds("%@ MATCHES %@", .text("a)"), .text("a\\Q)")))
     }
 
     @Test func `MATCHES is false for nil, and an invalid pattern throws`() throws {
