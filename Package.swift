@@ -100,7 +100,7 @@ let package = Package(
         .executableTarget(
             name: "trellis",
             dependencies: [
-                "PageStore", "RecordStore", "Query",
+                "PageStore", "RecordStore", "Query", "CTrellis",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: roomSettings),

@@ -80,7 +80,7 @@ struct ModelFolder {
             file, sizeInBytesMax: Self.currentVersionSizeInBytesMax)
         let name: String?
         do {
-            name = try PropertyListDecoder().decode(CurrentVersion.self, from: Data(contents)).name
+            name = try Self.versionName(Array(contents))
         } catch {
             throw XcodeModelError(
                 .invalidModel, file, "the file is no property list of a current version")
@@ -94,11 +94,31 @@ struct ModelFolder {
         return version
     }
 
+    /// Foundation's reader ends the process over some bytes of a binary list, so that such a list is
+    /// read by our own.
+    private static func versionName(_ bytes: [UInt8]) throws -> String? {
+        guard bytes.starts(with: Array("bplist".utf8)) else {
+            return try PropertyListDecoder().decode(CurrentVersion.self, from: Data(bytes)).name
+        }
+        let list = try BinaryPropertyList(bytes)
+        guard case .dictionary(let keys, let values) = try list.top() else {
+            throw BinaryPropertyList.Failure(message: "it is no dictionary")
+        }
+        for (key, value) in zip(keys, values)
+        where try list.object(key) == .string(CurrentVersion.CodingKeys.name.rawValue) {
+            guard case .string(let name) = try list.object(value) else {
+                throw BinaryPropertyList.Failure(message: "the name is no text")
+            }
+            return name
+        }
+        return nil
+    }
+
     /// The content of `.xccurrentversion`.
     private struct CurrentVersion: Decodable {
         let name: String?
 
-        private enum CodingKeys: String, CodingKey {
+        enum CodingKeys: String, CodingKey {
             case name = "_XCCurrentVersionName"
         }
     }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import CTrellis
+import PageStore
 
 @main
 struct Trellis: ParsableCommand {
@@ -10,8 +12,8 @@ struct Trellis: ParsableCommand {
             open for writing. The others show such a store as its last commit left it.
 
             Exit codes: 0, 1 when check finds anything or a part cannot be read, 64 for a \
-            command that cannot be understood. Those of schema --diff and migrate are told in \
-            their help.
+            command that cannot be understood, 74 when the output could not be written. Those of \
+            schema --diff and migrate are told in their help.
             """,
         subcommands: [
             SummaryCommand.self, CheckCommand.self, SchemaCommand.self, PagesCommand.self,
@@ -19,4 +21,14 @@ struct Trellis: ParsableCommand {
             BackupCommand.self, MigrateCommand.self, VacuumCommand.self, SalvageCommand.self,
             StatsCommand.self,
         ])
+
+    /// Fails also where the output went to a full disk: `print` does not tell.
+    static func main() {
+        // Leaves the process where the command fails.
+        main(nil)
+        guard trellis_output_is_written() else {
+            Console.warn(StoreError(.io, "the output could not be written"))
+            exit(withError: ExitCode(74))
+        }
+    }
 }

@@ -14,7 +14,8 @@ enum Tool {
 
     static func run(_ arguments: String...) throws -> Outcome { try run(arguments) }
 
-    static func run(_ arguments: [String]) throws -> Outcome {
+    /// - Parameter output: where the output goes instead of the outcome.
+    static func run(_ arguments: [String], output: FileHandle? = nil) throws -> Outcome {
         let process = Process()
         // The test bundle lies beside the tool.
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
@@ -26,7 +27,7 @@ enum Tool {
         defer { for name in names { try? FileManager.default.removeItem(at: name) } }
         // Files, not pipes: neither can fill up while the other is read.
         for name in names { try Data().write(to: name) }
-        process.standardOutput = try FileHandle(forWritingTo: names[0])
+        process.standardOutput = try output ?? FileHandle(forWritingTo: names[0])
         process.standardError = try FileHandle(forWritingTo: names[1])
         try process.run()
         process.waitUntilExit()

@@ -113,6 +113,39 @@ import Testing
         }
     }
 
+    /// A binary list whose objects and trailer are given.
+    private static func binaryList(_ objects: [UInt8], offsets: [UInt8]) -> [UInt8] {
+        func place(_ number: Int) -> [UInt8] { [0, 0, 0, 0, 0, 0, 0, UInt8(number)] }
+        return Array("bplist00".utf8) + objects + offsets + [0, 0, 0, 0, 0, 0, 1, 1]
+            + place(offsets.count) + place(0) + place(8 + objects.count)
+    }
+
+    @Test func `a binary list of the current version ended the process or named it`() throws {
+        let key: [UInt8] = [0x5F, 0x10, 21] + Array("_XCCurrentVersionName".utf8)
+        let name: [UInt8] = [0x5F, 0x10, 15] + Array("Two.xcdatamodel".utf8)
+        let valid = Self.binaryList(
+            [0xD1, 1, 2] + key + name, offsets: [8, 11, 11 + UInt8(key.count)])
+        // A dictionary of 2⁶² entries, a text that is longer than the file, and a cut list.
+        let huge = Self.binaryList([0xDF, 0x13, 0x40, 0, 0, 0, 0, 0, 0, 0], offsets: [8])
+        let longText = Self.binaryList([0x6F, 0x10, 60, 0x00], offsets: [8])
+        for (bytes, expected) in [
+            (valid, nil), (huge, XcodeModelError.Code.invalidModel), (longText, .invalidModel),
+            (Array(valid.dropLast(9)), .invalidModel), (Array("bplist00".utf8), .invalidModel),
+        ] {
+            try withFolder([
+                "M.xcdatamodeld/One.xcdatamodel/contents": Self.model,
+                "M.xcdatamodeld/Two.xcdatamodel/contents": Self.model,
+            ]) { folder in
+                let model = folder.appending(path: "M.xcdatamodeld")
+                try Data(bytes).write(to: model.appending(path: ".xccurrentversion"))
+                #expect(code(folder, "M.xcdatamodeld") == expected)
+                guard expected == nil else { return }
+                let models = try XcodeDataModelSchema.from(modelURL: model)
+                #expect(models.currentModelVersion == "Two")
+            }
+        }
+    }
+
     @Test func `without a version list the only version or the chain's last is current`() throws {
         let files = [
             "M.xcdatamodeld/One.xcdatamodel/contents": Self.model,

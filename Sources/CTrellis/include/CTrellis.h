@@ -3,6 +3,7 @@
 #ifndef TRELLIS_H
 #define TRELLIS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 // For Swift: memory is copied, compared and allocated by the platform's functions.
@@ -112,5 +113,10 @@ int trellis_free_bytes(const char *path, uint64_t *bytes);
 // The executable of this process: its path, for the caller to free, its size, and when it was
 // written. NULL for the path where the call fails.
 int trellis_program(char **path, uint64_t *size, uint64_t *nanoseconds);
+
+// MARK: Output
+
+// Flushes the standard output; false if any of it could not be written, now or before.
+bool trellis_output_is_written(void);
 
 #endif

@@ -75,15 +75,19 @@ extension BaseDataTransaction {
             case .jsonLines: JSONLinesSplitter()
             case .csv: CSVSplitter()
             }
-        var (sources, count): ([[String: Any]], Int) = ([], 0)
+        var (sources, count, pendingSize): ([[String: Any]], Int, Int) = ([], 0, 0)
         while let bytes = try Self.nextBytes(of: handle) {
             if progress?.isCancelled == true { throw CoreStoreError.userCancelled }
             for byte in bytes {
+                pendingSize += 1
                 guard let source = try splitter.take(byte) else { continue }
                 sources.append(source)
-                guard sources.count == Self.partCount else { continue }
+                guard sources.count == Self.partCount || pendingSize >= Self.partSizeInBytes else {
+                    continue
+                }
                 count += try body(sources)
                 sources.removeAll(keepingCapacity: true)
+                pendingSize = 0
             }
             progress?.completedUnitCount += Int64(bytes.count)
         }
@@ -102,5 +106,7 @@ extension BaseDataTransaction {
     }
 
     private static var readSize: Int { 1 << 18 }
+    /// Sources are imported in parts of so many, and of about so many bytes of the file.
     private static var partCount: Int { 1_000 }
+    private static var partSizeInBytes: Int { 16 << 20 }
 }

@@ -25,6 +25,7 @@ final class ImportBatch {
     private var entries: [ImportEntry] = []
     /// The entries around the one that is being added.
     private var owners: [Int] = []
+    private var isTooDeep = false
 
     /// - Parameter into: where new objects go, nested ones too.
     init<O: DynamicObject>(_ pass: ImportPass, _ into: Into<O>) {
@@ -84,16 +85,23 @@ final class ImportBatch {
         entries.append(entry)
         guard !relationships.isEmpty else { return number }
         guard owners.count < Self.depthMax else {
+            isTooDeep = true
             throw CoreStoreError.failure(
                 .coding, "sources are nested deeper than \(Self.depthMax) levels")
         }
         owners.append(number)
         defer { owners.removeLast() }
-        for relationship in relationships {
-            guard let targets = try relationship.targets(source, self) else { continue }
-            entry.links.append(
-                ImportEntry.Links(
-                    slot: relationship.slot, isToOne: relationship.isToOne, targets: targets))
+        do {
+            for relationship in relationships {
+                guard let targets = try relationship.targets(source, self) else { continue }
+                entry.links.append(
+                    ImportEntry.Links(
+                        slot: relationship.slot, isToOne: relationship.isToOne, targets: targets))
+            }
+        } catch {
+            // What is nested without an end is not entered again beside the place that was met.
+            if isTooDeep { throw error }
+            entry.failure = error
         }
         return number
     }
@@ -107,6 +115,7 @@ final class ImportBatch {
             // Sources inside a skipped source are skipped too.
             if let owner = entry.owner, !entries[owner].isImported { continue }
             try entry.run(in: pass.transaction)
+            if entry.isImported, let failure = entry.failure { throw failure }
         }
         for entry in entries where entry.isImported {
             guard let owner = entry.object, owner.change != .deleted else { continue }

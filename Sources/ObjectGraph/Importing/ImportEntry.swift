@@ -15,6 +15,9 @@ class ImportEntry {
     fileprivate(set) final var object: CoreStoreObject?
     fileprivate(set) final var isImported = false
     final var links: [Links] = []
+    /// Why the targets of the source cannot be told; it ends the import unless the class declines
+    /// the source.
+    final var failure: (any Error)?
 
     init(_ owner: Int?) { self.owner = owner }
 

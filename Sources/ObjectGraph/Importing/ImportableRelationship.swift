@@ -68,6 +68,8 @@ public struct ImportableRelationship<ImportSource> {
     /// Integers are one ID whatever their types are, and a type of the program's own is made from
     /// the text or the integer that it is kept as.
     private static func id<ID: ImportableAttributeType>(_ value: Any) -> ID? {
+        // A flag of JSON is a number to casts.
+        if ID.self != Bool.self, isFlag(value) { return nil }
         if let id = value as? ID { return id }
         let stored: Value
         if let text = value as? String {
@@ -82,6 +84,13 @@ public struct ImportableRelationship<ImportSource> {
         // A UUID is spelled in several ways.
         if case (.uuid, .string) = (kept, stored) { return id }
         return kept == stored ? id : nil
+    }
+
+    private static func isFlag(_ value: Any) -> Bool {
+        guard type(of: value) is NSNumber.Type, let number = value as? NSNumber else {
+            return type(of: value) == Bool.self
+        }
+        return number.kindValue == nil && value is Bool
     }
 
     private static func integer(_ value: Any) -> Int64? {

@@ -30,7 +30,7 @@ extension CoreStoreError {
 /// Collects the bytes of one source, up to a limit: a file that is none of its format may be of any
 /// size.
 struct SourceBytes {
-    private static let countMax = 64 << 20
+    static let countMax = 64 << 20
 
     private(set) var bytes: [UInt8] = []
 
@@ -150,6 +150,7 @@ struct CSVSplitter: SourceSplitter {
     private var place = Place.start
     private var field = SourceBytes()
     private var fields: [String] = []
+    private var rowSizeInBytes = 0
     private var names: [String]?
 
     mutating func take(_ byte: UInt8) throws(CoreStoreError) -> [String: Any]? {
@@ -180,6 +181,14 @@ struct CSVSplitter: SourceSplitter {
     }
 
     private mutating func endField() throws(CoreStoreError) {
+        // Not only at the row's end: a row without one may be as long as the file.
+        if let names, fields.count >= names.count {
+            throw .malformedSource("a row has more fields than the \(names.count) name(s)")
+        }
+        rowSizeInBytes += field.bytes.count + MemoryLayout<String>.size
+        guard rowSizeInBytes <= SourceBytes.countMax else {
+            throw .malformedSource("a row has more than \(SourceBytes.countMax) bytes")
+        }
         fields.append(try field.text())
         field.removeAll()
         place = .start
@@ -189,7 +198,10 @@ struct CSVSplitter: SourceSplitter {
         let isBlank = fields.isEmpty && field.isEmpty && place == .start
         if isBlank { return nil }
         try endField()
-        defer { fields.removeAll(keepingCapacity: true) }
+        defer {
+            fields.removeAll(keepingCapacity: true)
+            rowSizeInBytes = 0
+        }
         guard let names else {
             names = fields
             // A mark of the order of bytes.

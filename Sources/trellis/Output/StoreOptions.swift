@@ -24,13 +24,15 @@ struct StoreOptions: ParsableArguments {
     }
 
     /// Runs a command on the engine and closes it. A `StoreError` is printed and ends the command
-    /// with exit code 1.
+    /// with exit code 1, and so does damage that was met when the file was opened: what the command
+    /// printed may lack the newest commits.
     func withEngine(_ body: (Engine) throws -> Void) throws {
         do {
             let engine = try openEngine()
             defer { try? engine.close() }
             for error in engine.damage { Console.warn(error) }
             try body(engine)
+            if !engine.damage.isEmpty { throw ExitCode(1) }
         } catch let error as StoreError {
             throw Console.failure(error)
         }

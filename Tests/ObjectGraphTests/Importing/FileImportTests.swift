@@ -101,6 +101,15 @@ private final class Tally: CoreStoreObject, Named {
         #expect(try run("name,people\n", .csv).count == 0)
     }
 
+    @Test func `a row of more fields than names is refused before it ends`() throws {
+        let error = #expect(throws: CoreStoreError.self) {
+            try run("name,people\nOslo,7" + String(repeating: ",", count: 1 << 20), .csv)
+        }
+        let message = try #require(error.map { "\($0)" })
+        #expect(message.contains("more fields than the 2 name(s)"), "\(message)")
+        #expect(throws: CoreStoreError.self) { try run("name,people\nOslo", .csv) }
+    }
+
     @Test(arguments: [
         "\u{FEFF}\"name\",\"people\"\n\"Oslo\",\"7\"\n", "\u{FEFF}name,people\nOslo,7",
         "name,people\rOslo,7\r", "\"name\",\"people\"\r\"Oslo\",7", "name,people\r\n\r\nOslo,7\r\n",

@@ -151,12 +151,43 @@ import Testing
         arguments: [
             ["code": "a", "master": ["b", "c"]], ["code": "a", "master": 7],
             ["code": "a", "notes": "text"], ["code": "a", "badges": ["x"]],
+            ["code": "a", "badges": true],
         ] as [[String: any Sendable]])
     func `a value that names no target is an error`(source: [String: any Sendable]) throws {
         #expect(throws: CoreStoreError.self) {
             try guild.take([source, ["code": "b"], ["code": "c"]])
         }
         #expect(try guild.lines().isEmpty)
+    }
+
+    @Test func `a source that its class declines may name what is no target`() throws {
+        let count = try guild.take([
+            ["code": "a"], ["code": "b", "isKnown": 1, "master": 7],
+            ["code": "c", "isKnown": 1, "badges": [["number": 1], "x"]],
+            ["code": "a", "isNew": 1, "notes": "text"],
+        ])
+        #expect(count == 1)
+        #expect(
+            try guild.lines() == [
+                #"a “” of none, pupils [], friends [], badges [], notes []"#
+            ])
+    }
+
+    @Test func `a flag of JSON is no ID of a number`() throws {
+        let url = FileManager.default.temporaryDirectory
+            .appendingPathComponent("import-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: url) }
+        try guild.take([["code": "a", "badges": [["number": 1, "text": "one"]]]])
+        for (value, isID) in [("true", false), ("false", false), ("[true]", false), ("1", true)] {
+            try Data(#"{"code": "b", "badges": \#(value)}"#.utf8).write(to: url)
+            var isImported = false
+            try? guild.change { transaction in
+                _ = try transaction.importUniqueObjects(
+                    Into<Fellow>(), file: url, format: .jsonLines)
+                isImported = true
+            }
+            #expect(isImported == isID, "\(value)")
+        }
     }
 
     @Test func `a source that contains itself without end is an error`() throws {

@@ -127,7 +127,27 @@ import Testing
         let info = try Tool.run("info", store.path)
         #expect(info.exitCode == 1)
         #expect(info.output.contains("requiredLength"))
+        // What is printed may lack the newest commits: a script must not take it for the whole.
+        for command in [["tree"], ["stats"], ["schema"], ["dump", "Author"], ["page", "1"]] {
+            let rest = command.dropFirst()
+            let outcome = try Tool.run([command[0], store.path] + rest)
+            #expect(outcome.exitCode == 1, "\(command)")
+        }
     }
+
+    #if os(Linux)
+        @Test func `output that a full disk did not take is an error`() throws {
+            let store = try SampleStore()
+            for command in [["dump", "Author", "--json"], ["info"], ["schema", "--json"]] {
+                let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
+                let arguments = [command[0], store.path] + command.dropFirst()
+                let outcome = try Tool.run(arguments, output: full)
+                #expect(outcome.exitCode == 74, "\(command)")
+                #expect(outcome.errors.contains("the output could not be written"))
+                #expect(try Tool.run(arguments).exitCode == 0)
+            }
+        }
+    #endif
 
     @Test func `a file cut below what its newest superblock needs opens with the other`() throws {
         let whole = try SampleStore(authorCount: 400)
