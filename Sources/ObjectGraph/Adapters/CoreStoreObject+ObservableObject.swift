@@ -64,7 +64,8 @@
         func follows(_ name: KeyPathString) -> Bool { true }
 
         func prepare(_ delivery: Delivery) -> Bool {
-            guard object != nil else { return false }
+            // An object of a storage that was removed keeps its values.
+            guard let object, object.raw?.store.isDetached != true else { return false }
             let found = watch?.fate(in: delivery, "an observed object could not be compared.")
             return found.map { $0.fate != .none } ?? false
         }

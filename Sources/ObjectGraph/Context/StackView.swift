@@ -7,6 +7,9 @@ final class StackView: ObjectContext {
     private final class Access: StoreAccess {
         /// Of the snapshot that the view reads.
         var commitNumber: UInt64
+        /// Whether an object of the view was deleted: its number may be inserted again, by an
+        /// unsafe transaction that undoes a deletion after its commit.
+        var hasDeletions = false
 
         init(_ store: AttachedStore, _ snapshot: RecordSnapshot) {
             commitNumber = snapshot.commitNumber
@@ -118,6 +121,7 @@ final class StackView: ObjectContext {
                 continue
             }
             updated += live(records.updated, objects)
+            if access.hasDeletions { updated += live(records.inserted, objects) }
             deleted += live(records.deleted, objects)
         }
         move(access, to: snapshot, updated, deleted)
@@ -145,10 +149,15 @@ final class StackView: ObjectContext {
         _ objects: [CoreStoreObject], _ snapshot: RecordSnapshot,
         _ updated: inout [CoreStoreObject], _ deleted: inout [CoreStoreObject]
     ) {
-        for object in objects where object.change == .stored {
+        for object in objects {
             guard let raw = object.raw else { continue }
             let isThere = try? snapshot.contains(raw.number, in: raw.entity.hierarchy)
-            if isThere == false { deleted.append(object) } else { updated.append(object) }
+            switch object.change {
+            case .stored where isThere == false: deleted.append(object)
+            case .stored: updated.append(object)
+            case .deleted where isThere == true: updated.append(object)
+            default: break
+            }
         }
     }
 
@@ -161,7 +170,13 @@ final class StackView: ObjectContext {
         for object in deleted { object.loadRow() }
         access.reader = snapshot
         access.commitNumber = snapshot.commitNumber
-        for object in updated where object.change == .stored { forgetRow(of: object) }
-        for object in deleted where object.change != .deleted { object.apply(.delete) }
+        for object in updated {
+            if object.change == .deleted { object.apply(.rewind) }
+            if object.change == .stored { forgetRow(of: object) }
+        }
+        for object in deleted where object.change != .deleted {
+            object.apply(.delete)
+            access.hasDeletions = true
+        }
     }
 }

@@ -56,8 +56,7 @@ public struct StagedChanges<O: DynamicObject>: RandomAccessCollection, Sendable 
     public init(from old: ListSnapshot<O>, to new: ListSnapshot<O>) {
         let difference = new.changes(since: old).difference
         let deleted = Set(difference.deletedSections)
-        let reloaded = new.reloadedSections.compactMap { old.indexOfSection(withID: $0) }
-            .filter { !deleted.contains($0) }.sorted()
+        let reloaded = new.reloadedSections(in: old).filter { !deleted.contains($0) }
         var reloads = Stage(old)
         reloads.reloadedSections = reloaded
         // An item that a list moves has changed as well; one that the program moved may have not.

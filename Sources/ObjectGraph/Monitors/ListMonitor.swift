@@ -105,9 +105,13 @@ public final class ListMonitor<O: DynamicObject>: Hashable {
         guard let (identifier, _) = refetching else { return }
         refetching = nil
         for observer in observers { observer.tell(self, .didRefetch, identifier) }
-        let made = isMade
+        guard let made = isMade else { return }
         isMade = nil
-        made?(self)
+        if let feed = feed as? ListFeed {
+            feed.complete { made(self) }
+        } else {
+            made(self)
+        }
     }
 }
 

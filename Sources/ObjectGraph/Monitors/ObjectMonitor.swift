@@ -88,7 +88,6 @@ public func ~= <T, U>(pattern: ObjectMonitor<T>, value: ObjectMonitor<U>) -> Boo
 
 extension ObjectMonitor: ViewParticipant {
     func prepare(_ delivery: Delivery) -> Bool {
-        guard !isGone else { return false }
         (fate, names) = watch.fate(in: delivery, "an observed object could not be compared.")
         return fate != .none
     }
@@ -99,8 +98,8 @@ extension ObjectMonitor: ViewParticipant {
     }
 
     func keepOld(_ delivery: Delivery) {
-        if fate == .deleted {
-            isGone = true
+        isGone = fate == .deleted
+        if isGone {
             (observed as? CoreStoreObject)?.loadRow()
         }
     }

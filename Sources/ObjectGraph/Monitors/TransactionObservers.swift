@@ -84,23 +84,30 @@ final class TransactionObservers: @unchecked Sendable {
         lock.withLock { entries.removeAll { $0.name == name } }
     }
 
-    /// Calls back when nothing is being told.
+    /// Runs work at once, or when what is being told has been told. What the work tells is told by
+    /// itself, too: other work and changes that it causes wait for its end.
     func whenIdle(_ work: @escaping () -> Void) {
-        if isTelling { waiting.append(work) } else { work() }
+        waiting.append(work)
+        run()
     }
 
     /// Tells what changed since the last call. A call from a callback is made up for when all was
     /// told.
     func tell(_ sourceIdentifier: Any?) {
         isDue = true
+        run(sourceIdentifier)
+    }
+
+    private func run(_ sourceIdentifier: Any? = nil) {
         guard !isTelling else { return }
         isTelling = true
-        while isDue {
-            isDue = false
-            tellOnce(sourceIdentifier)
-            let next = waiting
-            waiting = []
-            for work in next { work() }
+        while isDue || !waiting.isEmpty {
+            if isDue {
+                isDue = false
+                tellOnce(sourceIdentifier)
+            } else {
+                waiting.removeFirst()()
+            }
         }
         isTelling = false
     }

@@ -47,12 +47,21 @@ extension DataStack {
             deliver(step)
             complete(step.completions)
         }
-        let (afterwards, isAskedAgain) = changeDelivery { state in
-            state.isRunning = false
-            defer { (state.afterwards, state.isAskedAgain) = ([], false) }
-            return (state.afterwards, state.isAskedAgain)
+        endDelivery()
+    }
+
+    /// Runs the work that waits for the end of the delivery, one after the other. The work calls
+    /// observers, and so belongs to the delivery: no other one begins inside it.
+    private func endDelivery() {
+        var isAskedAgain = false
+        while let work = changeDelivery({ state -> (() -> Void)? in
+            guard state.afterwards.isEmpty else { return state.afterwards.removeFirst() }
+            isAskedAgain = state.isAskedAgain
+            (state.isRunning, state.isAskedAgain) = (false, false)
+            return nil
+        }) {
+            work()
         }
-        for work in afterwards { work() }
         if isAskedAgain {
             viewSteps.announce()
         } else if !viewSteps.isEmpty {
@@ -60,13 +69,21 @@ extension DataStack {
         }
     }
 
-    /// Runs work at once, or when the running delivery has ended.
+    /// Runs work as a delivery of its own: at once, or when the running one has ended.
     func whenIdle(_ work: @escaping () -> Void) {
         let isIdle = changeDelivery { state in
-            if state.isRunning { state.afterwards.append(work) }
+            state.afterwards.append(work)
+            defer { state.isRunning = true }
             return !state.isRunning
         }
-        if isIdle { work() }
+        if isIdle { endDelivery() }
+    }
+
+    /// Runs a completion of the delivery that is running: a transaction in it is seen when it
+    /// returns.
+    func completeDelivery(_ completion: @escaping () -> Void) {
+        let completion = UncheckedTransfer(completion)
+        complete([{ completion.value() }])
     }
 
     private func changeDelivery<Result>(_ change: (inout DeliveryState) -> Result) -> Result {

@@ -61,7 +61,7 @@ final class Delivery {
         var isLoose = true
         if case .changes(let changes) = content, let known = changes.records(in: entity.hierarchy) {
             if known.deleted.contains(number) { return (.deleted, []) }
-            isLoose = known.updated.contains(number)
+            isLoose = known.updated.contains(number) || known.inserted.contains(number)
             if !isLoose && !mayHaveOtherLinks(number, entity.hierarchy, store, changes) {
                 return (.none, [])
             }
@@ -69,6 +69,10 @@ final class Delivery {
         if isLoose, try !after.contains(number, in: entity.hierarchy) {
             let was = try before.contains(number, in: entity.hierarchy)
             return (was ? .deleted : .none, [])
+        }
+        if isLoose, try !before.contains(number, in: entity.hierarchy) {
+            let names = try after.entity(of: number, in: entity.hierarchy)?.propertyNames
+            return (.updated, names ?? [])
         }
         let names = try RecordDifference(before, after).names(of: number, in: entity.hierarchy)
         return (names.isEmpty && !isRefresh ? .none : .updated, names)

@@ -99,6 +99,9 @@ final class ListFeed: MonitoredList {
 
     func whenIdle(_ work: @escaping () -> Void) { link.object?.whenIdle(work) }
 
+    /// Runs a completion of the delivery that is running.
+    func complete(_ work: @escaping () -> Void) { link.object?.completeDelivery(work) }
+
     func change(in delivery: Delivery) -> ListChangeSet? {
         share?.change(in: delivery)
     }

@@ -32,7 +32,9 @@ final class ListShare: @unchecked Sendable {
     private var early: [CommitStep] = []
     /// That of the last step that the list was computed for; with the lock of computation.
     private var position: UInt64 = 0
-    private var hasLoggedFailure = false
+    /// Whether the last step could not be read, so that the content is of an earlier one; with the
+    /// lock of computation.
+    private(set) var isBehind = false
     private var hasWarned = false
     private let states = Mutex<[State]>([])
     /// The list that the view shows; used where the view lives.
@@ -124,7 +126,7 @@ final class ListShare: @unchecked Sendable {
         guard isMoved else { return }
         do {
             let difference = try list?.take(steps)
-            hasLoggedFailure = false
+            isBehind = false
             guard let list else { return }
             warnOfRepeatedSections(list.content)
             states.withLock {
@@ -135,13 +137,13 @@ final class ListShare: @unchecked Sendable {
             }
         } catch {
             // The content stays, and the next step makes up for this one.
-            if !hasLoggedFailure {
+            if !isBehind {
                 let (faults, failure) = (lists.faults, CoreStoreError(error))
                 lists.log {
                     faults.report(failure, "an observed list could not be kept up to date.")
                 }
             }
-            hasLoggedFailure = true
+            isBehind = true
         }
     }
 

@@ -87,11 +87,11 @@ final class ListShares: Sendable {
         }
     }
 
-    /// The newest list of a key.
+    /// The newest list of a key that shows what the view does.
     func share(_ key: ListKey) -> ListShare? {
         entries.withLock { entries in
             for entry in entries.reversed() where entry.key == key {
-                if let share = entry.share { return share }
+                if let share = entry.share, !share.isBehind { return share }
             }
             return nil
         }

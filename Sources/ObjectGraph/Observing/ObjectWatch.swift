@@ -24,6 +24,18 @@ struct ObjectWatch {
         }
     }
 
+    /// - Parameter names: of properties of the object, and paths with dots, of which those that do
+    ///   not lead to one value are left out.
+    init(_ id: NSManagedObjectID, namesOf names: Set<KeyPathString>, _ stack: DataStack) {
+        let schema = stack.store(id.storeID)?.database.schema
+        let paths = names.filter { $0.contains(".") }.sorted()
+            .map { $0.split(separator: ".").map(String.init) }
+            .filter { path in
+                schema.map { (try? WatchedPaths([path], of: id.entity, $0)) != nil } ?? false
+            }
+        self.init(id, paths, stack)
+    }
+
     /// The effect of a step on the object, and the names of the changes: of its own properties, and
     /// of watched paths with dots.
     ///

@@ -71,7 +71,7 @@ public final class CoreStoreObjectKeyValueObservation {
         _ handler: @escaping (O, CoreStoreObjectValueDiff<V>) -> Void
     ) {
         self.object = object
-        watch = stack.map { ObjectWatch(object.objectID(), [], $0) }
+        watch = stack.map { ObjectWatch(object.objectID(), namesOf: property.names, $0) }
         link = stack?.link
         self.context = context
         names = property.names
@@ -136,7 +136,8 @@ private final class OldValue<V> {
 
 extension CoreStoreObjectKeyValueObservation: ViewParticipant {
     func prepare(_ delivery: Delivery) -> Bool {
-        guard tell != nil, let object else { return false }
+        // An object of a storage that was removed keeps its values.
+        guard tell != nil, let object, object.raw?.store.isDetached != true else { return false }
         let found = watch?.fate(in: delivery, "an observed property could not be compared.")
         guard let (fate, changed) = found, fate == .updated, !changed.isDisjoint(with: names)
         else { return false }
@@ -208,7 +209,9 @@ extension DynamicObject where Self: CoreStoreObject {
             Log.abort("only relationships that the object's store has are observed")
         }
         return observation(
-            ObservedProperty(names: [name]) { V.cs_load($0, slot) }, options, changeHandler)
+            ObservedProperty(names: ClassMeta.of(type(of: self)).names(affecting: name)) {
+                V.cs_load($0, slot)
+            }, options, changeHandler)
     }
 
     private func observation<V>(

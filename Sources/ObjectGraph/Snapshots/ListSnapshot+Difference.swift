@@ -62,11 +62,13 @@ extension ListSnapshot {
         Difference(difference: difference(to: earlier, updated: updated))
     }
 
-    /// The names of sections that the program wants shown anew.
-    var reloadedSections: Set<SectionID> {
-        switch storage {
-        case .listed: []
-        case .edited(let list): list.reloadedSections
+    /// The indices of sections that the program wants shown anew, as another version of the list
+    /// has them. Sections of one name are told apart by their order.
+    func reloadedSections(in other: ListSnapshot) -> [Int] {
+        guard case .edited(let list) = storage else { return [] }
+        let paired = LinearDifference.pairedSections(other.sectionIDs, list.sections.map(\.id))
+        return paired.indices.filter { index in
+            paired[index].map { list.sections[$0].isReloaded } ?? false
         }
     }
 

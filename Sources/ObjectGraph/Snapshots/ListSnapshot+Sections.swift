@@ -83,7 +83,9 @@ extension ListSnapshot {
     ) where S.Element == SectionID {
         let ids = Set(sectionIDs)
         edit { list in
-            list.reloadedSections.formUnion(ids.intersection(list.sections.map(\.id)))
+            for index in list.sections.indices where ids.contains(list.sections[index].id) {
+                list.sections[index].isReloaded = true
+            }
         }
     }
 
@@ -92,7 +94,7 @@ extension ListSnapshot {
         at sectionIndices: S
     ) where S.Element == Int {
         edit { list in
-            for index in sectionIndices { list.reloadedSections.insert(list.sections[index].id) }
+            for index in sectionIndices { list.sections[index].isReloaded = true }
         }
     }
 }

@@ -87,6 +87,8 @@ struct EditedList: Sendable {
     struct Section: Sendable {
         var id: String
         var items: [NSManagedObjectID]
+        /// Whether the program wants the section shown anew.
+        var isReloaded = false
     }
 
     var sections: [Section]
@@ -94,8 +96,6 @@ struct EditedList: Sendable {
     private(set) var origin: ListedContent?
     /// Objects that the program wants shown anew.
     var reloaded: Set<NSManagedObjectID>
-    /// The names of sections that the program wants shown anew.
-    var reloadedSections: Set<String> = []
 
     init(_ list: ListedContent) {
         sections = (0..<list.sectionCount).map { index in

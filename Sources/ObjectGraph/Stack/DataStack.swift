@@ -278,7 +278,14 @@ public final class DataStack: Equatable, @unchecked Sendable {
                 CommitStep.Part(store: store, snapshot: $0, content: content)
             }
         }
-        steps.publish(CommitStep(parts, origin: .maintenance))
+        let step = CommitStep(parts, origin: .maintenance)
+        // A snapshot may show commits whose steps wait for their turns, and tells them apart by no
+        // source: each commit that it shows has reserved its turn by now.
+        if case .relocation = content {
+            steps.publish(step, at: steps.reserve())
+        } else {
+            steps.publish(step)
+        }
     }
 
     func forgetView() {

@@ -519,6 +519,47 @@ import Testing
         }
     }
 
+    /// A bug: another observer was told of the change, and then of the refetch before it.
+    @Test func `a transaction in didRefetch is reported after it to all observers`() throws {
+        let kennel = try Kennel([("a", 1)])
+        let (first, second) = (kennel.recorder(), kennel.recorder())
+        let monitor = kennel.queue.sync {
+            let monitor = kennel.sectioned()
+            monitor.addObserver(first)
+            monitor.addObserver(second)
+            first.onEvent = { event, monitor in
+                guard event == "didRefetch x" else { return }
+                try? kennel.add([("b", 1)])
+                #expect(monitor.numberOfObjects() == 1)
+            }
+            monitor.refetch(
+                OrderBy<Dog>(.ascending(\.$age), .ascending(\.$nickname)), sourceIdentifier: "x")
+            return monitor
+        }
+        while kennel.queue.sync(execute: { monitor.numberOfObjects() < 2 }) { usleep(1000) }
+        kennel.queue.sync {
+            #expect(
+                second.takeEvents() == ["willRefetch", "didRefetch x", "will", "+b 0.1", "did"])
+            #expect(first.takeEvents().count == 5)
+        }
+    }
+
+    /// It is called after the list is made, as a completion is.
+    @Test func `a transaction in the callback with a new monitor is visible on return`() throws {
+        let kennel = try Kennel([("a", 1)])
+        let counts = Mutex<[Int]>([])
+        kennel.queue.sync {
+            kennel.stack.monitorList(
+                createAsynchronously: { monitor in
+                    try? kennel.add([("b", 2)])
+                    let count = monitor.numberOfObjects()
+                    counts.withLock { $0.append(count) }
+                }, From<Dog>().orderBy(.ascending(\.$age)))
+        }
+        kennel.stack.drain(kennel.queue)
+        #expect(counts.withLock { $0 } == [2])
+    }
+
     // MARK: Requests that overlap
 
     /// A bug: the second fetch dropped the callback of the first.

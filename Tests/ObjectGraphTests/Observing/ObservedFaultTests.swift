@@ -153,6 +153,29 @@ import Testing
         }
     }
 
+    /// A bug: it was given the list that had not followed, and showed deleted objects.
+    @Test func `a new list after an unreadable step does not share the one that missed it`() throws
+    {
+        let kennel = try Kennel()
+        try kennel.queue.sync {
+            let first = kennel.stack.publishList(From<Dog>(), order, dogs(5))
+            let before = first.snapshot.itemIDs
+            kennel.files.failReadsAfterSync(.io)
+            try kennel.stack.perform(synchronous: {
+                _ = try $0.deleteAll(From<Dog>().where(\.$age < 80))
+            })
+            #expect(first.snapshot.itemIDs == before)
+            kennel.files.readFault = nil
+            let second = kennel.stack.publishList(From<Dog>(), order, dogs(5))
+            let fetched = try kennel.stack.fetchObjectIDs(From<Dog>(), order, dogs(5))
+            #expect(second.snapshot.itemIDs == fetched && fetched != before)
+            try kennel.takeStep()
+            #expect(first.snapshot.itemIDs == fetched)
+            let third = kennel.stack.publishList(From<Dog>(), order, dogs(5))
+            #expect(third.snapshot.itemIDs == fetched)
+        }
+    }
+
     /// A bug: observers were never notified of the step.
     @Test func `the step after an unreadable one notifies observers of both`()
         throws

@@ -1,8 +1,25 @@
 import Dispatch
+import Foundation
 import TestSupport
 import Testing
 
 @testable import ObjectGraph
+
+private final class Boss: CoreStoreObject {
+    @Field.Stored("name") var name: String = ""
+    @Field.Stored("age") var age: Int = 0
+    @Field.Relationship("clerks", inverse: \.$boss) var clerks: Set<Clerk>
+}
+
+private final class Clerk: CoreStoreObject {
+    @Field.Stored("name") var name: String = ""
+    @Field.Relationship("boss") var boss: Boss?
+    @Field.Virtual(
+        "title",
+        customGetter: { object, _ in "clerk " + object.$name.value },
+        affectedByKeyPaths: ["boss.name", "boss.unknown"])
+    var title: String
+}
 
 /// Observed properties, watched relations, and snapshots as sequences.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct PropertyTests {
@@ -177,6 +194,52 @@ import Testing
             person.title = "gone"
             withExtendedLifetime(token) {}
         })
+    }
+
+    /// A bug: it was told with the value that the object had kept.
+    @Test func `an object of a removed storage is not told of what a new one changes`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let (stack, queue) = try Zoo.stack(at: url)
+        let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
+        try queue.sync {
+            let dog = try #require(stack.fetchExisting(id) as Dog?)
+            var calls: [Int?] = []
+            let token = dog.observe(\.$age, options: [.new]) { calls.append($1.newValue) }
+            try stack.perform(synchronous: { $0.edit(dog)?.age = 3 })
+            stack.unsafeRemoveAllPersistentStoresAndWait()
+            try stack.addStorageAndWait(LocalStore(fileURL: url))
+            try stack.perform(synchronous: { transaction in
+                try transaction.fetchOne(From<Dog>())?.age = 4
+            })
+            #expect(calls == [3])
+            #expect(dog.age == 3)
+            withExtendedLifetime(token) {}
+        }
+    }
+
+    /// A bug: names with dots were left out.
+    @Test func `a computed property that is affected by a related value follows it`() throws {
+        let queue = DispatchQueue(label: "view")
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1", entities: [Entity<Boss>("Boss"), Entity<Clerk>("Clerk")]),
+            viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore())
+        try stack.perform(synchronous: { transaction in
+            let clerk = transaction.create(Into<Clerk>())
+            clerk.boss = transaction.create(Into<Boss>())
+        })
+        try queue.sync {
+            let clerk = try #require(try stack.fetchOne(From<Clerk>()))
+            var titles: [String?] = []
+            let token = clerk.observe(\.$title, options: [.new]) { titles.append($1.newValue) }
+            try stack.perform(synchronous: { try $0.fetchOne(From<Boss>())?.name = "Ann" })
+            #expect(titles == ["clerk "])
+            try stack.perform(synchronous: { try $0.fetchOne(From<Boss>())?.age = 50 })
+            #expect(titles.count == 1)
+            withExtendedLifetime(token) {}
+        }
     }
 
     @Test func `an observation ends with its token and keeps no object`() throws {

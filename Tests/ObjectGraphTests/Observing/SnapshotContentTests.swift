@@ -254,6 +254,17 @@ private final class Book: CoreStoreObject {
         }
     }
 
+    /// A bug: the first section of the name was reloaded instead.
+    @Test func `a section is reloaded by its index where another has its name`() {
+        var old = ListSnapshot<Dog>()
+        old.appendSections(withIDs: ["a", "b", "a"])
+        var new = old
+        new.reloadSections(at: [2])
+        #expect(StagedChanges(from: old, to: new).map(\.reloadedSections) == [[2]])
+        new.deleteSections(withIDs: ["b"])
+        #expect(StagedChanges(from: old, to: new).first?.reloadedSections == [2])
+    }
+
     @Test func `a reloaded section without items was not shown again`() throws {
         try withDogs([0, 0, 1]) { stack, ids in
             let old = stack.publishList(Self.chain).snapshot

@@ -193,6 +193,31 @@ import Testing
             ])
     }
 
+    /// A bug: it waited for the next flush.
+    @Test func `a refetch in didRefetch after a flush is run`() throws {
+        let transaction = try stack().0.beginUnsafe()
+        let (monitor, recorder) = (transaction.monitorList(chain), recorder())
+        monitor.addObserver(recorder)
+        let order = OrderBy<Dog>(.ascending(\.$age))
+        recorder.onEvent = { event, monitor in
+            switch event {
+            case "did": monitor.refetch(Where<Dog>(\.$age > 3), order, sourceIdentifier: "a")
+            case "didRefetch a":
+                monitor.refetch(Where<Dog>(\.$age == 3), order, sourceIdentifier: "b")
+            default: break
+            }
+        }
+        try dogs(transaction)[0].age = 4
+        transaction.flush()
+        #expect(
+            recorder.takeEvents() == [
+                "will", "+n1 0.2", "did", "willRefetch", "didRefetch a", "willRefetch",
+                "didRefetch b",
+            ])
+        #expect(!monitor.isPendingRefetch)
+        #expect(monitor.objectsInAllSections().map(\.age) == [3])
+    }
+
     @Test func `an object reports its changed properties, and an undo restores it`() throws {
         let transaction = try stack().0.beginUnsafe(supportsUndo: true)
         let dog = try dogs(transaction)[0]
