@@ -11,6 +11,7 @@
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/inotify.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #endif
 #ifdef __GLIBC__
@@ -74,6 +75,36 @@ int trellis_take_access(const char *other_path, const char *path) {
     }
     close(file);
     return reason;
+}
+
+void trellis_give_access(int file, uint32_t user, uint32_t group, uint32_t permissions) {
+    uint32_t mode = permissions & 0777;
+    if (fchown(file, user, group) != 0 && fchown(file, (uid_t)-1, group) != 0) {
+        // Members of the other group may be strangers to this file's, and the reverse.
+        uint32_t shared = mode >> 3 & mode & 07;
+        mode = (mode & 0700) | shared << 3 | shared;
+    }
+    // Where it fails the file has the permissions that it was made with.
+    (void)fchmod(file, mode | 0600);
+}
+
+int trellis_rename_exclusively(const char *path, const char *new_path) {
+#if defined(__APPLE__)
+    int result = renamex_np(path, new_path, RENAME_EXCL);
+#elif defined(__GLIBC__)
+    int result = renameat2(AT_FDCWD, path, AT_FDCWD, new_path, RENAME_NOREPLACE);
+#elif defined(__linux__)
+    unsigned int replaces_nothing = 1;
+    int result = (int)syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, new_path, replaces_nothing);
+#else
+    (void)path, (void)new_path;
+    int result = -1;
+    errno = ENOTSUP;
+#endif
+    if (result == 0) return 0;
+    // An older system, or a file system that knows no such flag.
+    int is_unknown = errno == ENOSYS || errno == EINVAL || errno == EOPNOTSUPP;
+    return is_unknown ? ENOTSUP : errno;
 }
 
 int trellis_rename(const char *path, const char *new_path) {

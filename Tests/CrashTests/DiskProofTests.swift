@@ -29,7 +29,7 @@ import Testing
         try trace.requireCalls(["open", "pwrite", "durable pwrite", "fsync"])
         let error = #expect(throws: ProofFailure.self) { try trace.requireCalls(DiskProof.calls) }
         #expect(error?.description.contains("never seen: ") == true)
-        #expect(error?.description.contains("link") == true)
+        #expect(error?.description.contains("renameat2") == true)
     }
 
     /// The first write of the log's first commit, and how often the device writes nothing.

@@ -56,6 +56,7 @@ struct DiskFaults {
 
     private static let (io, full, quota) = ("\(EIO)", "\(ENOSPC)", "\(EDQUOT)")
     private static let (interrupted, again) = ("\(EINTR)", "\(EAGAIN)")
+    private static let unknown = "\(EINVAL)"
 
     /// The effects that each kind of call can have instead, and how many in a row: 0 for all from
     /// then on.
@@ -83,7 +84,14 @@ struct DiskFaults {
             ]
         ),
         ("truncate", [(io, [1, 0]), (full, [1]), (interrupted, [3]), (again, [1])]),
-        ("name", [(io, [1, 0]), (full, [1]), (quota, [1]), (interrupted, [1]), ("after", [1])]),
+        (
+            "name",
+            [
+                (io, [1, 0]), (full, [1]), (quota, [1]), (interrupted, [1]), ("after", [1]),
+                // A file system without such renames, and one without hard links as well.
+                (unknown, [1, 0]),
+            ]
+        ),
         ("stat", [(io, [1, 0]), (interrupted, [1]), (again, [1])]),
         ("lock", [(io, [1, 0]), (interrupted, [1]), (again, [1, 0])]),
         ("seek", [(io, [1, 0])]),

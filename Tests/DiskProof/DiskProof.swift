@@ -107,7 +107,7 @@ package struct DiskProof: StoreProof {
     static let calls = [
         "open", "pread", "pwrite", "durable pwrite", "fsync", "fsync of the folder",
         "ftruncate", "ftruncate that cuts",
-        "link", "unlink", "fcntl", "fstat", "statx",
+        "renameat2", "fcntl", "fstat", "statx",
     ]
 
     // MARK: Faults

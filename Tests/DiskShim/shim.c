@@ -455,6 +455,20 @@ int rename(const char *path, const char *new_path) {
     return result;
 }
 
+int renameat2(int from, const char *path, int to, const char *new_path, unsigned int flags) {
+    REAL(renameat2);
+    if (!own_name(path) && !own_name(new_path)) return real(from, path, to, new_path, flags);
+    take_turn();
+    // Two files that change their names.
+    if (flags & ~(unsigned int)RENAME_NOREPLACE) unknown("renameat2", new_path);
+    const char *effect = next_fault(FAULT_NAME);
+    int result = fails(effect) ? -1 : real(from, path, to, new_path, flags);
+    record_names(EVENT_RENAME, "renameat2", result, path, new_path);
+    if (fails_after(effect)) result = -1;
+    give_turn();
+    return result;
+}
+
 int unlink(const char *path) {
     REAL(unlink);
     if (!own_name(path)) return real(path);
@@ -603,10 +617,6 @@ UNKNOWN_PATH_CALL(int, symlink, (const char *target, const char *path), (target,
 UNKNOWN_PATH_CALL(
     int, renameat, (int from, const char *path, int to, const char *new_path),
     (from, path, to, new_path), new_path)
-UNKNOWN_PATH_CALL(
-    int, renameat2,
-    (int from, const char *path, int to, const char *new_path, unsigned int flags),
-    (from, path, to, new_path, flags), new_path)
 UNKNOWN_PATH_CALL(
     int, linkat, (int from, const char *path, int to, const char *new_path, int flags),
     (from, path, to, new_path, flags), new_path)

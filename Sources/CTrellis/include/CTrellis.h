@@ -70,6 +70,12 @@ int trellis_link(const char *path, const char *new_path);
 int trellis_unlink(const char *path);
 // Gives a file the owner, the group and the permissions of another one, durably.
 int trellis_take_access(const char *other_path, const char *path);
+// Gives an open file an owner, a group and permissions, as far as the system allows: less access
+// where the group cannot be had. Its owner can always read and write it.
+void trellis_give_access(int file, uint32_t user, uint32_t group, uint32_t permissions);
+// Gives a file a name that nothing has, in one step. EEXIST where something has it; ENOTSUP where
+// the system, or the file system, cannot do so.
+int trellis_rename_exclusively(const char *path, const char *new_path);
 // Replaces a file of the new name.
 int trellis_rename(const char *path, const char *new_path);
 // Makes a file or a folder durable, past the drive's cache.

@@ -1,8 +1,5 @@
 /// A backup beside running transactions: a file that is a store of its own.
 struct StoreCopy {
-    /// Of a file's name, by most file systems.
-    private static let nameSizeInBytesMax = 255
-
     private let origin: StoreParts
     /// Where the copy goes.
     private let files: any FileSystem
@@ -15,101 +12,27 @@ struct StoreCopy {
     /// Writes the newest commit into a new file, page after page, as a store of its own with the
     /// same identity. Transactions go on meanwhile; the copy is of the moment when it began.
     ///
-    /// Throws `invalidArgument` when there is a file at the path already. The path names a file
-    /// only when the copy is whole and durable. Before that its name contains the store's UUID, so
-    /// that what has the name was left by an interrupted copy of this store, and is replaced.
+    /// Throws `invalidArgument` when there is a file at the path already, before anything is
+    /// written. The path names a file only when the copy is whole and durable. Before that its name
+    /// contains the store's UUID, so that what has the name was left by an interrupted copy of this
+    /// store, and is replaced.
     func write(to path: String) throws(StoreError) {
+        guard try files.identity(path) == nil else { throw UnfinishedFile.existing(path) }
         let snapshot = try origin.durableSnapshot()
-        guard try files.identity(path) == nil else { throw Self.existing(path) }
-        let unfinished = Self.unfinishedPath(path, origin.context.uuid)
-        guard try files.identity(unfinished) != origin.context.file.identity else {
-            throw StoreError(
-                .invalidArgument,
-                "an unfinished copy of that name would be replaced, and it is this store",
-                path: unfinished)
-        }
-        let opened = try claim(unfinished)
-        var name = unfinished
+        let context = origin.context
+        var unfinished = try UnfinishedFile(
+            of: path, by: context.uuid, beside: context.file.identity,
+            like: context.file.access(), in: files)
         do throws(StoreError) {
-            let copy = try write(snapshot, to: unfinished, opened)
+            let copy = try write(snapshot, to: unfinished.path, unfinished.opened)
             // Its lock is held until it has its name: no other backup takes it for an unfinished
             // one.
-            guard try files.identity(unfinished) == opened.file.identity else {
-                throw StoreError(.fileReplaced, "another file took the name of the unfinished copy")
-            }
-            try files.rename(unfinished, to: path)
-            name = path
-            try files.syncDirectory(of: path)
+            try unfinished.publish()
             try copy.close()
         } catch {
-            // Only the name that is its own: the other one may be another backup's by now.
-            if let found = try? files.identity(name), found == opened.file.identity {
-                try? files.unlink(name)
-            }
-            opened.close()
+            unfinished.discard()
             throw error.at(path: path)
         }
-    }
-
-    /// The path of a copy that has no name yet. A name that the suffix would make longer than file
-    /// systems take loses its end.
-    private static func unfinishedPath(_ path: String, _ uuid: StoreUUID) -> String {
-        let suffix = ".\(uuid).part"
-        var name = Substring(path)
-        if let end = path.lastIndex(of: "/") { name = path[path.index(after: end)...] }
-        let folder = path[..<name.startIndex]
-        while name.utf8.count + suffix.utf8.count > nameSizeInBytesMax { name.removeLast() }
-        return folder + name + suffix
-    }
-
-    private static func existing(_ path: String) -> StoreError {
-        StoreError(.invalidArgument, "there is a file of that name already", path: path)
-    }
-
-    /// An empty file for a copy, which no other backup writes: a new one, or one that a backup left
-    /// when its process ended.
-    private func claim(_ path: String, isAnew: Bool = false) throws(StoreError) -> OpenFile {
-        guard try !files.isLink(path) else {
-            throw StoreError(
-                .invalidArgument,
-                "a link has the name of the unfinished copy; remove it, or choose another name for "
-                    + "the copy", path: path)
-        }
-        let opened: OpenFile
-        do throws(StoreError) {
-            opened = try OpenFile(path, .create, in: files)
-        } catch {
-            guard error.code == .fileReplaced else { throw error }
-            throw Self.ended(path)
-        }
-        do throws(StoreError) {
-            guard try opened.file.lockWriter() else {
-                throw StoreError(.lockedByOther, "another process makes a backup there")
-            }
-            // It was another one's until that had its name.
-            guard try files.identity(path) == opened.file.identity else {
-                throw Self.ended(path)
-            }
-            // A file system that gives a new file two names has no use for the question.
-            if !isAnew, try opened.file.nameCount() > 1 { return try claimAnew(path, opened) }
-            try opened.file.truncate(to: 0)
-            return opened
-        } catch {
-            opened.close()
-            throw error.at(path: path)
-        }
-    }
-
-    private static func ended(_ path: String) -> StoreError {
-        StoreError(.lockedByOther, "another backup there has just ended", path: path)
-    }
-
-    /// A backup that ended before it removed this name has left it to a finished copy, which may
-    /// be elsewhere by now: only the name goes.
-    private func claimAnew(_ path: String, _ opened: OpenFile) throws(StoreError) -> OpenFile {
-        try files.unlink(path)
-        opened.close()
-        return try claim(path, isAnew: true)
     }
 
     /// Writes a whole and durable copy, and leaves it open.

@@ -38,15 +38,29 @@ package struct DiskFileSystem: FileSystem {
     }
 
     package func rename(_ path: String, to newPath: String) throws(StoreError) {
-        // A second name and the end of the first: unlike a rename, this replaces nothing.
         // Safety: both paths end with a zero, and the call keeps no pointer to them.
-        let reason = unsafe trellis_link(path, newPath)
+        let reason = unsafe trellis_rename_exclusively(path, newPath)
+        guard Errno(rawValue: reason) == .notSupported else {
+            return try requireName(reason, newPath)
+        }
+        try link(path, as: newPath)
+    }
+
+    /// Gives a file a second name and then removes the first, where no rename spares the file that
+    /// it meets. File systems without hard links have no other way than the rename.
+    func link(_ path: String, as newPath: String) throws(StoreError) {
+        // Safety: both paths end with a zero, and the call keeps no pointer to them.
+        try requireName(unsafe trellis_link(path, newPath), newPath)
+        // The file has its name: one that stays beside it is no failure.
+        try? unlink(path)
+    }
+
+    private func requireName(_ reason: Int32, _ newPath: String) throws(StoreError) {
         if Errno(rawValue: reason) == .fileExists {
             throw StoreError(
                 .invalidArgument, "there is a file of that name already", path: newPath)
         }
         try requireSuccess(reason, "name the file", path: newPath)
-        try unlink(path)
     }
 
     package func replace(_ path: String, with newPath: String) throws(StoreError) {
@@ -316,6 +330,19 @@ final class DiskFile: StoreFile, @unchecked Sendable {
     func size() throws(StoreError) -> UInt64 { UInt64(max(try status().size, 0)) }
 
     func nameCount() throws(StoreError) -> UInt64 { UInt64(try status().linkCount) }
+
+    func access() throws(StoreError) -> FileAccess? {
+        let status = try status()
+        return FileAccess(
+            user: UInt32(status.userID.rawValue), group: UInt32(status.groupID.rawValue),
+            permissions: UInt32(status.permissions.rawValue))
+    }
+
+    func give(_ access: FileAccess) throws(StoreError) {
+        try withDescriptors {
+            trellis_give_access(data.rawValue, access.user, access.group, access.permissions)
+        }
+    }
 
     private func status() throws(StoreError) -> Stat {
         try call("look at the file") { try data.stat() }

@@ -22,6 +22,13 @@ package struct FileIdentity: Hashable, Sendable {
     }
 }
 
+/// Who may use a file: its owner, its group and what each is permitted, in the system's numbers.
+package struct FileAccess: Hashable, Sendable {
+    package var user: UInt32
+    package var group: UInt32
+    package var permissions: UInt32
+}
+
 /// Everything by which the engine touches the world outside. Tests replace it, and ``Schedule``,
 /// and nothing else.
 package protocol FileSystem: Sendable {
@@ -34,7 +41,7 @@ package protocol FileSystem: Sendable {
     /// Whether the path names a symbolic link, whatever it leads to.
     func isLink(_ path: String) throws(StoreError) -> Bool
     /// Gives a file another name. Throws `invalidArgument` when something has that name: nothing is
-    /// ever replaced.
+    /// ever replaced. The earlier name may stay where the file system cannot rename in one step.
     func rename(_ path: String, to newPath: String) throws(StoreError)
     /// Gives a file the name of another one, which loses it, in one step: at every moment the path
     /// leads to the one or the other. The file gets the other one's owner and permissions first,
@@ -86,6 +93,11 @@ package protocol StoreFile: AnyObject, Sendable {
     func size() throws(StoreError) -> UInt64
     /// How many names the file has; none once it has been removed.
     func nameCount() throws(StoreError) -> UInt64
+    /// Who may use the file; nil where files have no owners.
+    func access() throws(StoreError) -> FileAccess?
+    /// Makes the file accessible to the same users and groups as another one, or to fewer, where
+    /// this process may not give it away.
+    func give(_ access: FileAccess) throws(StoreError)
     /// Takes the writer's lock; false when another open file holds it.
     func lockWriter() throws(StoreError) -> Bool
     /// Whether another open file holds the writer's lock.
@@ -121,6 +133,8 @@ extension StoreFile {
         max((try? size()) ?? byteOffset, byteOffset)
     }
     package func nameCount() throws(StoreError) -> UInt64 { 1 }
+    package func access() throws(StoreError) -> FileAccess? { nil }
+    package func give(_ access: FileAccess) throws(StoreError) {}
     package func lockWriter() throws(StoreError) -> Bool { true }
     package func isLockedByWriter() throws(StoreError) -> Bool { false }
     package func lockReader(of generation: UInt64) throws(StoreError) -> Bool { false }

@@ -42,6 +42,8 @@ final class MeteredFile: StoreFile {
     }
     func size() throws(StoreError) -> UInt64 { try file.size() }
     func nameCount() throws(StoreError) -> UInt64 { try file.nameCount() }
+    func access() throws(StoreError) -> FileAccess? { try file.access() }
+    func give(_ access: FileAccess) throws(StoreError) { try file.give(access) }
     func lockWriter() throws(StoreError) -> Bool { try file.lockWriter() }
     func isLockedByWriter() throws(StoreError) -> Bool { try file.isLockedByWriter() }
     func lockReader(of generation: UInt64) throws(StoreError) -> Bool {

@@ -30,6 +30,8 @@ package final class SalvagedPages: PageView {
     package internal(set) var commitNumber: UInt64 = 0
     /// Pages of which only a version is left that was replaced later.
     package private(set) var stalePages: Set<PageID> = []
+    /// The identity of the file, and who may use it.
+    package let origin: (identity: FileIdentity, access: FileAccess?)
     package var unreadableBytes: UInt64 { window.unreadableBytes }
     var sources: [PageID: Source] = [:]
     var root: PageID?
@@ -61,7 +63,7 @@ package final class SalvagedPages: PageView {
             throw StoreError(
                 .notAStore, "nothing in the file looks like a page of a store", path: path)
         }
-        let pages = SalvagedPages(identity, file, window)
+        let pages = SalvagedPages(identity, file, try? file.access(), window)
         pages.collect(try engine?.snapshot())
         return pages
     }
@@ -82,8 +84,12 @@ package final class SalvagedPages: PageView {
         }
     }
 
-    private init(_ identity: SalvageIdentity, _ file: any StoreFile, _ window: FileWindow) {
+    private init(
+        _ identity: SalvageIdentity, _ file: any StoreFile, _ access: FileAccess?,
+        _ window: FileWindow
+    ) {
         self.identity = identity
+        origin = (file.identity, access)
         self.file = file
         self.window = window
         super.init(pageSizeInBytes: identity.pageSizeInBytes)

@@ -21,7 +21,8 @@ package struct Salvage {
     ///
     /// `lent`, the schema of a store with the same model, is used if the file's own is lost. Throws
     /// `corrupt` if there is neither, and `invalidArgument` if the new path names a file. It names
-    /// one afterwards only if the new store is complete.
+    /// one afterwards only if the new store is complete. What an interrupted salvage of the same
+    /// file has left is replaced.
     package static func run(
         path: String, to newPath: String, lent: Schema? = nil,
         files: any FileSystem = DiskFileSystem.shared
@@ -29,13 +30,6 @@ package struct Salvage {
         guard try files.identity(newPath) == nil else {
             throw StoreError(
                 .invalidArgument, "there is a file of that name already", path: newPath)
-        }
-        let unfinished = newPath + ".part"
-        guard try !files.isLink(unfinished), try files.identity(unfinished) == nil else {
-            throw StoreError(
-                .invalidArgument,
-                "a file has the name of the unfinished store; if a salvage that was interrupted "
-                    + "has left it, remove it", path: unfinished)
         }
         let pages = try SalvagedPages.scan(path: path, files: files)
         let catalog = SalvagedCatalog(pages)
@@ -45,33 +39,13 @@ package struct Salvage {
         if let loss { salvage.report.lose("catalog", loss) }
         salvage.findLeaves()
         salvage.findNumbers()
-        // Whatever has taken the name meanwhile, it is not replaced.
-        try files.open(unfinished, .createNew).close()
-        let identity = try files.identity(unfinished)
-        do throws(StoreError) {
-            let database = try RecordDatabase.open(
-                .file(unfinished), schema, options: options(pages), files: files)
-            do throws(StoreError) {
-                var writer = SalvageWriter(salvage, database)
-                try writer.run()
-                salvage.report = writer.report
-            } catch {
-                try? database.close()
-                throw error
-            }
-            try database.close()
-            guard try files.identity(unfinished) == identity else {
-                throw StoreError(
-                    .fileReplaced, "another file took the name of the unfinished store",
-                    path: unfinished)
-            }
-            try files.rename(unfinished, to: newPath)
-            try files.syncDirectory(of: newPath)
-        } catch {
-            if let found = try? files.identity(unfinished), found == identity {
-                try? files.unlink(unfinished)
-            }
-            throw error
+        try Engine.create(
+            at: newPath, options: options(pages), files: files, from: originID(pages), pages.origin
+        ) { engine throws(StoreError) in
+            let database = try RecordDatabase.open(engine, schema)
+            var writer = SalvageWriter(salvage, database)
+            try writer.run()
+            salvage.report = writer.report
         }
         return salvage.report
     }
@@ -84,6 +58,12 @@ package struct Salvage {
         } catch {
             throw error.at(path: path)
         }
+    }
+
+    /// The file's UUID; its number on the system where that is lost.
+    private static func originID(_ pages: SalvagedPages) -> StoreUUID {
+        let file = pages.origin.identity
+        return pages.identity.uuid ?? StoreUUID(low: file.inode, high: file.device)
     }
 
     private static func options(_ pages: SalvagedPages) -> Engine.Options {

@@ -21,7 +21,7 @@ import Testing
         let report = try Salvage.run(
             path: "damaged", to: "new", lent: schema.map { try Schema($0) }, files: files)
         #expect(try files.bytes(of: "damaged") == bytes)
-        #expect(try files.identity("new.part") == nil)
+        #expect(try files.identity(unfinishedName("damaged", files)) == nil)
         let database = try RecordDatabase.open(
             .file("new"), schema: SalvageSample.schema, options: .small,
             files: files)
@@ -30,37 +30,91 @@ import Testing
         return Outcome(report: report, content: try SalvageSample.content(database))
     }
 
-    @Test func `an unfinished store that was salvaged beside its name was removed`() throws {
+    private func files(_ bytes: [UInt8], at names: String...) throws -> MemoryFileSystem {
+        let files = MemoryFileSystem()
+        for name in names { try add(bytes, at: name, to: files) }
+        return files
+    }
+
+    private func add(_ bytes: [UInt8], at name: String, to files: MemoryFileSystem) throws {
+        let file = try files.open(name, .createNew)
+        try bytes.withView { view throws(StoreError) in try file.write(view, at: 0) }
+        file.close()
+    }
+
+    private func unfinishedName(_ path: String, _ files: MemoryFileSystem) throws -> String {
+        let pages = try SalvagedPages.scan(path: path, files: files)
+        let file = pages.origin.identity
+        let id = pages.identity.uuid ?? StoreUUID(low: file.inode, high: file.device)
+        return "new.\(id).part"
+    }
+
+    /// A bug: it was removed.
+    @Test func `a damaged file with the name of its unfinished store is kept`() throws {
         var random = SeededRandom(for: "SalvageTests own name")
         let bytes = try SalvageSample(&random, endsWithLog: true).bytes
-        let files = MemoryFileSystem()
-        let file = try files.open("new.part", .create)
-        try bytes.withView { view throws(StoreError) in try file.write(view, at: 0) }
+        let name = try unfinishedName("store", files(bytes, at: "store"))
+        let files = try files(bytes, at: name)
         let error = #expect(throws: StoreError.self) {
-            _ = try Salvage.run(path: "new.part", to: "new", lent: nil, files: files)
+            _ = try Salvage.run(path: name, to: "new", lent: nil, files: files)
         }
         #expect(error?.code == .invalidArgument)
-        #expect(try files.bytes(of: "new.part") == bytes)
-        _ = try Salvage.run(path: "new.part", to: "other", lent: nil, files: files)
-        #expect(try files.bytes(of: "new.part") == bytes)
+        #expect(try files.bytes(of: name) == bytes)
+        _ = try Salvage.run(path: name, to: "other", lent: nil, files: files)
+        #expect(try files.bytes(of: name) == bytes)
     }
 
     /// A bug: whatever had the name was removed.
-    @Test func `salvage keeps a file at the name of its unfinished store`() throws {
+    @Test func `salvage keeps files whose names are not those of unfinished stores`() throws {
         var random = SeededRandom(for: "SalvageTests foreign")
         let bytes = try SalvageSample(&random, endsWithLog: true).bytes
-        let files = MemoryFileSystem()
-        for name in ["store", "new.part"] {
-            let file = try files.open(name, .create)
-            try bytes.withView { view throws(StoreError) in try file.write(view, at: 0) }
-            file.close()
-        }
-        let error = #expect(throws: StoreError.self) {
-            _ = try Salvage.run(path: "store", to: "new", lent: nil, files: files)
-        }
-        #expect(error?.code == .invalidArgument && error?.path == "new.part")
+        let files = try files(bytes, at: "store", "new.part", "taken")
+        _ = try Salvage.run(path: "store", to: "new", lent: nil, files: files)
         #expect(try files.bytes(of: "new.part") == bytes)
-        #expect(try files.identity("new") == nil)
+        let error = #expect(throws: StoreError.self) {
+            _ = try Salvage.run(path: "store", to: "taken", lent: nil, files: files)
+        }
+        #expect(error?.code == .invalidArgument && error?.path == "taken")
+        #expect(try files.bytes(of: "taken") == bytes)
+    }
+
+    /// A bug: what a killed salvage had left was refused by the next one.
+    @Test(arguments: [true, false])
+    func `what an interrupted salvage has left is replaced`(isIdentified: Bool) throws {
+        var random = SeededRandom(for: "SalvageTests interrupted")
+        let sample = try SalvageSample(&random, endsWithLog: false)
+        var bytes = sample.bytes
+        if !isIdentified {
+            for place in try extents(bytes, nil) {
+                zero(&bytes, place.lowerBound + 44..<place.lowerBound + 48)
+            }
+            zero(&bytes, 0..<8192)
+        }
+        let files = try files(bytes, at: "store")
+        let unfinished = try unfinishedName("store", files)
+        try add([1, 2, 3], at: unfinished, to: files)
+        let report = try Salvage.run(path: "store", to: "new", lent: nil, files: files)
+        #expect(report.isVerified == isIdentified)
+        #expect(try files.identity(unfinished) == nil)
+        let database = try RecordDatabase.open(
+            .file("new"), schema: SalvageSample.schema, options: .small, files: files)
+        #expect(try SalvageSample.content(database) == sample.content)
+    }
+
+    @Test func `a salvaged store is as readable as the damaged file`() throws {
+        var random = SeededRandom(for: "SalvageTests access")
+        let bytes = try SalvageSample(&random, endsWithLog: true).bytes
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("trellis-salvage-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (store, new) = (folder.appendingPathComponent("store"), folder.path + "/new")
+        try Data(bytes).write(to: store)
+        #expect(chmod(store.path, 0o640) == 0)
+        _ = try Salvage.run(path: store.path, to: new)
+        #expect(try DiskFileSystem.shared.open(new, .readOnly).access()?.permissions == 0o640)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names == ["new", "store"])
     }
 
     private func zero(_ bytes: inout [UInt8], _ range: Range<Int>) {
