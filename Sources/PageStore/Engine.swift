@@ -83,8 +83,13 @@ package final class Engine: Sendable {
     /// Throws what the system reports, and `commitUncertain` where relaxed commits are not known to
     /// be on the medium. The file is closed all the same.
     ///
-    /// - Parameter makesCheckpoint: false leaves commits, which must be durable, in the log.
-    package func close(makesCheckpoint: Bool = true) throws(StoreError) {
+    /// - Parameters:
+    ///   - makesCheckpoint: false leaves commits, which must be durable, in the log.
+    ///   - leavesUnwritten: whether a file that this opening has not written stays as it is, byte
+    ///     for byte: for one whose content was not shown to the program.
+    package func close(
+        makesCheckpoint: Bool = true, leavesUnwritten: Bool = false
+    ) throws(StoreError) {
         guard parts.context.isOwnProcess else {
             // A child that was forked writes nothing to its parent's store, and the threads that
             // might hold the writer lock are not in it.
@@ -106,6 +111,7 @@ package final class Engine: Sendable {
                     return
                 }
                 try parts.context.health.check(path)
+                if leavesUnwritten, !writer.isPrepared { return }
                 try storeLog(&writer, makesCheckpoint: makesCheckpoint)
             } catch {
                 throw parts.log.hasUnsyncedCommits ? unsyncedError(error) : error

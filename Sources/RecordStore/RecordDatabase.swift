@@ -88,7 +88,7 @@ package final class RecordDatabase: Sendable {
         do throws(StoreError) {
             return try open(engine, schema, terms)
         } catch {
-            defer { try? engine.close() }
+            defer { try? engine.close(leavesUnwritten: true) }
             guard error.code == .schemaMismatch, recreatesOnMismatch, !options.mode.isReadOnly,
                 let reason = try recreationReason(engine, to: schema, terms, after: error)
             else {

@@ -163,6 +163,12 @@ import Testing
         }
         #expect(error?.code == .invalidArgument)
         #expect(files.bytes == bytes)
-        withExtendedLifetime(writer) {}
+        try engine.close(leavesUnwritten: true)
+        #expect(files.bytes == bytes)
+        try withExtendedLifetime(writer) {
+            let again = try Engine.open(path: "store", files: files)
+            try again.close()
+            #expect(files.bytes != bytes)
+        }
     }
 }

@@ -407,4 +407,30 @@ import Testing
         #expect(try reader.snapshot().check() == [])
         try reader.close()
     }
+
+    /// A bug: commits in the log of an earlier process were stored anew before the refusal, or when
+    /// the file was closed after it.
+    @Test(arguments: [third, other, first])
+    func `a refused opening leaves the file as it is, also with a log`(
+        model: SchemaDescription
+    ) throws {
+        let files = try files(Self.first, Self.second)
+        let writer = try open(Self.second, files)
+        try insert(2, writer)
+        try writer.checkpoint()
+        try insert(2, writer)
+        let bytes = try files.bytes(of: "store")
+        let left = MemoryFileSystem()
+        let file = try left.open("store", .createNew)
+        try bytes.withView { view throws(StoreError) in try file.write(view, at: 0) }
+        file.close()
+        try left.open("backup", .createNew).close()
+        #expect(throws: StoreError.self) {
+            _ = try RecordDatabase.open(
+                .file("store"), schema: model, files: left, backup: "backup")
+        }
+        #expect(try left.bytes(of: "store") == bytes)
+        #expect(try left.bytes(of: "backup") == [])
+        try writer.close()
+    }
 }
