@@ -19,7 +19,7 @@ extension Pager {
                 case .image(let image): return image
                 case .packed(let packed):
                     return try packed.unpacked(id, context.geometry.pageSizeInBytes)
-                case .address(let address): return try page(id, at: address, of: generation)
+                case .address(let address): return try page(id, at: address)
                 case .unread(let node): _ = try child(node, isKept: true)
                 case .absent:
                     throw StoreError.corrupt(id, "the page does not exist").at(path: context.path)
@@ -63,9 +63,16 @@ extension Pager {
         }
     }
 
-    /// A page that a reader of another process cannot read may have been freed rather than damaged:
-    /// then the writer has a newer generation.
-    private func explained(_ error: StoreError, _ generation: Generation) -> StoreError {
+    /// The reason why a page or a node of the map cannot be read: the space of a reader that was
+    /// given up may have been used again. A reader of another process is not told, but then the
+    /// writer has a newer generation.
+    func explained(_ error: StoreError, _ generation: Generation) -> StoreError {
+        if error.code == .snapshotTooOld { return error }
+        do throws(StoreError) {
+            try state.withLock { _ throws(StoreError) in try checkNotRevoked(generation) }
+        } catch {
+            return error
+        }
         guard context.options.mode.isReadOnly, [.corrupt, .truncated].contains(error.code),
             let newest = try? SuperblockChoice.read(context.file, sizeInBytes: .max).newest,
             newest.generation > generation.newestWhenRead,
@@ -146,21 +153,14 @@ extension Pager {
             case .image, .packed: return geometry.pageSizeInBytes
             case .address(let address):
                 return Int(geometry.bytes(ofUnits: UInt64(address.unitCount)))
-            case .unread(let node): _ = try child(node, isKept: true)
+            case .unread(let node):
+                do throws(StoreError) {
+                    _ = try child(node, isKept: true)
+                } catch {
+                    throw explained(error, generation)
+                }
             case .absent: throw .corrupt(id, "the page does not exist")
             }
-        }
-    }
-
-    private func page(
-        _ id: PageID, at address: ExtentAddress, of generation: Generation
-    ) throws(StoreError) -> PageBuffer {
-        do throws(StoreError) {
-            return try page(id, at: address)
-        } catch {
-            // Its space may have been used again meanwhile.
-            try state.withLock { _ throws(StoreError) in try checkNotRevoked(generation) }
-            throw error
         }
     }
 

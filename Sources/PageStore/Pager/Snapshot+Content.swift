@@ -85,6 +85,12 @@ extension Snapshot {
     /// are older are not looked below. A page counts as older only where its hash holds, so that
     /// each such page of the other nodes is read.
     func pagesChanged(since commit: UInt64) throws(StoreError) -> Set<PageID> {
+        try explaining([generation]) { () throws(StoreError) in
+            try pagesMade(after: commit)
+        }
+    }
+
+    private func pagesMade(after commit: UInt64) throws(StoreError) -> Set<PageID> {
         var found: [(id: PageID, address: ExtentAddress)] = []
         var limit = MapLimit(pager.context)
         try pager.walk(generation.map) { node throws(StoreError) in
@@ -113,12 +119,14 @@ extension Snapshot {
         var changed: Set<PageID> = []
         var limit = MapLimit(pager.context)
         var count = 0
-        try visitDifferences(
-            of: generation.map.root, from: earlier.generation.map.root
-        ) { id, address throws(StoreError) in
-            count += 1
-            try limit.check(count)
-            if try !earlier.hasMade(id, address) { changed.insert(id) }
+        try explaining([generation, earlier.generation]) { () throws(StoreError) in
+            try visitDifferences(
+                of: generation.map.root, from: earlier.generation.map.root
+            ) { id, address throws(StoreError) in
+                count += 1
+                try limit.check(count)
+                if try !earlier.hasMade(id, address) { changed.insert(id) }
+            }
         }
         noteVersions(since: earlier.commitNumber, in: &changed)
         return changed
@@ -190,19 +198,32 @@ extension Snapshot {
         var pages: [PageID] = []
         var places: [StoreContent.Place] = []
         var limit = MapLimit(pager.context)
-        try pager.walk(generation.map) { node throws(StoreError) in
-            // Of the root alone no node above says where it lies.
-            if !node.address.isNone { places.append(place(node.address, nil)) }
-            node.visitPages { id, address in
-                pages.append(id)
-                places.append(place(address, id))
+        try explaining([generation]) { () throws(StoreError) in
+            try pager.walk(generation.map) { node throws(StoreError) in
+                // Of the root alone no node above says where it lies.
+                if !node.address.isNone { places.append(place(node.address, nil)) }
+                node.visitPages { id, address in
+                    pages.append(id)
+                    places.append(place(address, id))
+                }
+                try limit.check(pages.count)
+                return true
             }
-            try limit.check(pages.count)
-            return true
         }
         return StoreContent(
             pages: pages, places: places,
             unitSizeInBytes: pager.context.geometry.unitSizeInBytes)
+    }
+
+    /// Reads maps; says of a node that cannot be read whether its reader was given up.
+    private func explaining<Result>(
+        _ generations: [Generation], _ read: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(StoreError) {
+            return try read()
+        } catch {
+            throw generations.reduce(error) { pager.explained($0, $1) }
+        }
     }
 
     private func place(_ address: ExtentAddress, _ page: PageID?) -> StoreContent.Place {

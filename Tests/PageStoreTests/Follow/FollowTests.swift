@@ -225,6 +225,45 @@ import Testing
         #expect(error?.code == .snapshotTooOld)
     }
 
+    /// A bug: a reader that was given up and walked the map was told that the file is damaged.
+    @Test func `a reader past the age limit is told so where it walks the map`() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("follow-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appendingPathComponent("store").path
+        // Small enough that the map has two levels.
+        var options = Engine.Options.small
+        options.pageSizeInBytes = 512
+        options.snapshotAgeMax = .zero
+        let writer = try Engine.open(path: path, options: options)
+        func change(_ ids: [PageID], _ byte: UInt8) throws {
+            let transaction = try writer.beginWrite()
+            for id in ids { try transaction.editablePage(id)[100] = byte }
+            _ = try transaction.commit()
+            try writer.checkpointNow()
+        }
+        let transaction = try writer.beginWrite()
+        let ids = try (0..<200).map { _ in try transaction.allocatePage(.overflow).id }
+        _ = try transaction.commit()
+        try writer.checkpointNow()
+        options.mode = .reading
+        let reader = try Engine.open(path: path, options: options)
+        let snapshot = try reader.snapshot()
+        #expect(snapshot.generation.map.depth == 2)
+        try change(ids, 1)
+        for byte in 2...12 as ClosedRange<UInt8> { try change(ids, byte) }
+        for read in [
+            { _ = try snapshot.content() }, { _ = try snapshot.places() },
+            { _ = try snapshot.pagesChanged(since: 0) },
+        ] as [() throws -> Void] {
+            let error = #expect(throws: StoreError.self) { try read() }
+            #expect(error?.code == .snapshotTooOld)
+        }
+        try reader.close()
+        try writer.close()
+    }
+
     /// A bug: the writer had used a reader's space again, its successor took the reader for a young
     /// one and the log for damage, and nothing could be written until the reader ended.
     @Test func `a writer takes over a log in the space of a reader past the age limit`() throws {

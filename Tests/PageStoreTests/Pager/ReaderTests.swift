@@ -76,6 +76,28 @@ import Testing
         #expect(engine.statistics.heldBytes == 0)
     }
 
+    /// A map that is too large for memory loses its nodes, and they are read again.
+    @Test func `a reader past the age limit gets no node of another map`() throws {
+        var options = Engine.Options.small
+        options.pageSizeInBytes = 512
+        options.snapshotAgeMax = .zero
+        let engine = try Engine.open(path: "store", options: options, files: MemoryFileSystem())
+        let transaction = try engine.beginWrite()
+        let ids = try (0..<200).map { _ in try transaction.allocatePage(.overflow).id }
+        _ = try transaction.commit()
+        try engine.checkpointNow()
+        let old = try engine.snapshot()
+        for byte in 1...9 as ClosedRange<UInt8> { try change(engine, ids, byte) }
+        old.pager.state.withLock { _ in old.generation.map.dropChildren() }
+        for read in [
+            { _ = try old.content() }, { _ = try old.page(ids[3]) },
+            { _ = try old.pagesChanged(since: 0) },
+        ] as [() throws -> Void] {
+            let error = #expect(throws: StoreError.self) { try read() }
+            #expect(error?.code == .snapshotTooOld)
+        }
+    }
+
     /// A bug: ages were differences of the time of day, which is set now and then.
     @Test(arguments: [-1, 1_000_000_000_000_000])
     func `a young reader keeps its state when the clock is set`(nanoseconds: Int64) throws {
