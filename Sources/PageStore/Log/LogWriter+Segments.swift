@@ -63,22 +63,45 @@ extension LogWriter {
         let (parts, isSynced) = space.withSpace {
             ($0.unwrittenParts(unit, unitCount), end <= $0.syncedEnd)
         }
-        guard !parts.isEmpty || !isSynced else { return }
-        let zeros = ByteBuffer(capacity: 1 << 17)
-        zeros.appendZeros(1 << 17)
-        for part in parts {
-            var position = context.geometry.byteOffset(ofUnit: part.lowerBound)
-            let end = context.geometry.byteOffset(ofUnit: part.upperBound)
-            while position < end {
-                let count = min(UInt64(zeros.count), end - position)
-                try context.file.write(zeros.view.slice(from: 0, count: Int(count)), at: position)
-                position += count
-            }
-        }
+        guard try writeZeros(over: parts, unit..<end) || !isSynced else { return }
         try context.sync()
         space.withSpace { space in
             space.noteWritten(unit, unitCount)
             space.noteSynced(upTo: end)
         }
+    }
+
+    /// Writes over the parts of a place that no block of the disk is for: those that were never
+    /// written, and those that an earlier opening left so. Returns whether there were any.
+    private func writeZeros(
+        over unwritten: [Range<UInt64>], _ place: Range<UInt64>
+    ) throws(StoreError) -> Bool {
+        let zeros = ByteBuffer(capacity: 1 << 17)
+        zeros.appendZeros(1 << 17)
+        func fill(_ bytes: Range<UInt64>) throws(StoreError) {
+            var position = bytes.lowerBound
+            while position < bytes.upperBound {
+                let count = min(UInt64(zeros.count), bytes.upperBound - position)
+                try context.file.write(zeros.view.slice(from: 0, count: Int(count)), at: position)
+                position += count
+            }
+        }
+        func byteOffset(_ unit: UInt64) -> UInt64 { context.geometry.byteOffset(ofUnit: unit) }
+        for part in unwritten {
+            try fill(byteOffset(part.lowerBound)..<byteOffset(part.upperBound))
+        }
+        let end = byteOffset(place.upperBound)
+        var position = byteOffset(place.lowerBound)
+        var isFilled = !unwritten.isEmpty
+        while position < end {
+            let hole = context.file.nextHole(from: position)
+            let data = min(context.file.nextData(from: hole), end)
+            // A system that does not know holes finds one where the file ends.
+            guard hole >= position, data > hole else { break }
+            try fill(hole..<data)
+            isFilled = true
+            position = data
+        }
+        return isFilled
     }
 }
