@@ -88,10 +88,23 @@ struct StoreContext: Sendable {
         try poisoning { () throws(StoreError) in try file.sync() }
     }
 
+    /// Writes through to the medium; the caller poisons the store if that fails.
+    func writeDurably(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
+        guard file.syncsDurableWrites else {
+            return try file.writeDurably(bytes, at: byteOffset)
+        }
+        // A sync like any other: see ``sync()``.
+        syncTurn.lock()
+        defer { syncTurn.unlock() }
+        try poisoning { () throws(StoreError) in
+            try file.writeDurably(bytes, at: byteOffset)
+        }
+    }
+
     func writeSuperblock(_ superblock: Superblock) throws(StoreError) {
         let encoded = superblock.encoded()
         try poisoning { () throws(StoreError) in
-            try file.writeDurably(encoded.view, at: superblock.byteOffset)
+            try writeDurably(encoded.view, at: superblock.byteOffset)
         }
     }
 

@@ -129,7 +129,7 @@ final class DiskFile: StoreFile, @unchecked Sendable {
     let data: FileDescriptor
     private let log: FileDescriptor
     /// Whether a durable write takes a second call, which brings it to the medium.
-    private let isLogSynced: Bool
+    let syncsDurableWrites: Bool
     private let isReadOnly: Bool
     private let processID = trellis_process_id()
     private let use = DescriptorUse()
@@ -142,15 +142,15 @@ final class DiskFile: StoreFile, @unchecked Sendable {
         isReadOnly = mode == .readOnly
         if isReadOnly {
             log = data
-            isLogSynced = false
+            syncsDurableWrites = false
             return
         }
         guard let options = DurableWrites.openOptions else {
             log = data
-            isLogSynced = true
+            syncsDurableWrites = true
             return
         }
-        isLogSynced = false
+        syncsDurableWrites = false
         do throws(StoreError) {
             log = try Self.openLog(path, options, of: identity)
         } catch {
@@ -293,7 +293,7 @@ final class DiskFile: StoreFile, @unchecked Sendable {
 
     func writeDurably(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
         try write(bytes, at: byteOffset, through: log)
-        if isLogSynced { try sync() }
+        if syncsDurableWrites { try sync() }
     }
 
     private func write(

@@ -87,6 +87,8 @@ package protocol StoreFile: AnyObject, Sendable {
     func write(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError)
     /// Writes through to the medium: the bytes are durable when the call returns.
     func writeDurably(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError)
+    /// Whether ``writeDurably(_:at:)`` syncs the file, for want of a flag for the write alone.
+    var syncsDurableWrites: Bool { get }
     /// Makes all that was written durable, the file's size included.
     func sync() throws(StoreError)
     func truncate(to sizeInBytes: UInt64) throws(StoreError)
@@ -133,6 +135,7 @@ extension StoreFile {
         max((try? size()) ?? byteOffset, byteOffset)
     }
     package func nameCount() throws(StoreError) -> UInt64 { 1 }
+    package var syncsDurableWrites: Bool { false }
     package func access() throws(StoreError) -> FileAccess? { nil }
     package func give(_ access: FileAccess) throws(StoreError) {}
     package func lockWriter() throws(StoreError) -> Bool { true }

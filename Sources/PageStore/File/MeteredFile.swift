@@ -36,6 +36,7 @@ final class MeteredFile: StoreFile {
         written.wrappingAdd(UInt64(bytes.count), ordering: .relaxed)
     }
 
+    var syncsDurableWrites: Bool { file.syncsDurableWrites }
     func sync() throws(StoreError) { try file.sync() }
     func truncate(to sizeInBytes: UInt64) throws(StoreError) {
         try file.truncate(to: sizeInBytes)

@@ -103,7 +103,7 @@ final class LogWriter: Sendable {
         try context.poisoning { () throws(StoreError) in
             // What was written before without waiting must be durable with it.
             if isDurable && wasSynced {
-                try context.file.writeDurably(group.view, at: byteOffset)
+                try context.writeDurably(group.view, at: byteOffset)
             } else {
                 try context.file.write(group.view, at: byteOffset)
                 if isDurable { try context.sync() }

@@ -13,9 +13,13 @@ import Testing
     private final class LateFiles: ForwardingFileSystem {
         let base: any FileSystem = MemoryFileSystem()
         let isFailing = Mutex(false)
+        /// Whether durable writes are writes and syncs, as on systems without a flag for them.
+        let syncsDurableWrites: Bool
         let hasBegun = DispatchSemaphore(value: 0)
         let mayFail = DispatchSemaphore(value: 0)
         let hasFailed = DispatchSemaphore(value: 0)
+
+        init(syncsDurableWrites: Bool = false) { self.syncsDurableWrites = syncsDurableWrites }
 
         func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
             LateFile(try base.open(path, mode), self)
@@ -45,7 +49,13 @@ import Testing
             self.files = files
         }
 
+        var syncsDurableWrites: Bool { files.syncsDurableWrites }
         func sync() throws(StoreError) { try files.sync(file) }
+
+        func writeDurably(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
+            try file.write(bytes, at: byteOffset)
+            if syncsDurableWrites { try sync() }
+        }
     }
 
     private func commit(_ engine: Engine, _ durability: Durability) throws {
@@ -76,5 +86,26 @@ import Testing
         let error = #expect(throws: StoreError.self) { try commit(engine, .durable) }
         #expect(error?.code == .commitUncertain)
         copied.wait()
+    }
+
+    /// A bug: where a durable write is a write and a sync, that sync's failure was not yet known to
+    /// another thread, whose own sync then succeeded without the writes that were lost.
+    @Test func `a sync waits for the outcome of a durable write that syncs`() throws {
+        let files = LateFiles(syncsDurableWrites: true)
+        var options = Engine.Options()
+        options.checkpointsInBackground = false
+        let engine = try Engine.open(path: "store", options: options, files: files)
+        try commit(engine, .durable)
+        files.isFailing.withLock { $0 = true }
+        let failed = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            #expect(throws: StoreError.self) { try commit(engine, .durable) }
+            failed.signal()
+        }
+        files.hasBegun.wait()
+        files.mayFail.signal()
+        files.hasFailed.wait()
+        #expect(throws: StoreError.self) { try engine.parts.context.sync() }
+        failed.wait()
     }
 }
