@@ -165,8 +165,9 @@ final class LogWriter: Sendable {
             return state.durableCommit >= number
         }
         guard !isDone else { return }
-        let (seconds, attoseconds) = delay.components
-        let nanoseconds = min(seconds, 3600) * 1_000_000_000 + attoseconds / 1_000_000_000
+        // Before it is taken apart: a program may give any duration.
+        let (seconds, attoseconds) = min(max(delay, .zero), .seconds(3600)).components
+        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
         waiter.lock(within: .nanoseconds(Int(nanoseconds)))
     }
 

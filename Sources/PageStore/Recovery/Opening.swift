@@ -3,6 +3,9 @@ import Dispatch
 /// Opening: the newest valid superblock, the log after it, and nothing written until the first
 /// transaction.
 struct Opening {
+    /// Of a hundred years, so that its end can be told.
+    private static let timeoutMax = Duration.seconds(100 * 365 * 86_400)
+
     let path: String
     let options: StoreOptions
     let files: any FileSystem
@@ -74,7 +77,8 @@ struct Opening {
 
     /// Takes the writer's lock, or waits for it for as long as the options say.
     private func lock(_ file: MeteredFile) throws(StoreError) {
-        let end = ContinuousClock.now.advanced(by: options.writerTimeout)
+        let timeout = min(max(options.writerTimeout, .zero), Self.timeoutMax)
+        let end = ContinuousClock.now.advanced(by: timeout)
         let pause = DispatchSemaphore(value: 0)
         var pauseInMilliseconds = 1
         while try !file.lockWriter() {

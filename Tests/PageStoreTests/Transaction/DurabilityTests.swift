@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+import struct Synchronization.Atomic
+
 @testable import PageStore
 
 /// The guarantee of each durability mode, and its cost.
@@ -204,5 +206,48 @@ import Testing
         try engine.close()
         let again = try Engine.open(path: "store", options: Self.options, files: files.powerCut())
         #expect(try again.snapshot().catalogRoot == PageID(7))
+    }
+
+    /// A bug: such a delay ended the process.
+    @Test(arguments: [
+        Duration(secondsComponent: .min, attosecondsComponent: 0), .seconds(-1), .zero,
+        .nanoseconds(1), .seconds(Int64.max) * -18,
+    ])
+    func `a delay that is over does not make a commit wait`(delay: Duration) throws {
+        let engine = try Engine.open(
+            path: "store", options: Self.options, files: FaultyFileSystem())
+        #expect(try commit(engine, 1, .grouped(maxDelay: delay)) == 1)
+    }
+
+    @Test(arguments: [Duration(secondsComponent: .max, attosecondsComponent: 0), .seconds(3601)])
+    func `a delay without end ends with the next durable commit`(delay: Duration) throws {
+        let engine = try Engine.open(
+            path: "store", options: Self.options, files: FaultyFileSystem())
+        let isDone = Atomic<Bool>(false)
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            #expect(throws: Never.self) { try commit(engine, 1, .grouped(maxDelay: delay)) }
+            isDone.store(true, ordering: .sequentiallyConsistent)
+            done.signal()
+        }
+        while !isDone.load(ordering: .sequentiallyConsistent) { try commit(engine, 2, .durable) }
+        done.wait()
+    }
+
+    /// A bug: the time at which to give up was computed from whatever the program said.
+    @Test(arguments: [
+        Duration.seconds(Int64.max) * 18, Duration(secondsComponent: .max, attosecondsComponent: 0),
+        Duration(secondsComponent: .min, attosecondsComponent: 0), .seconds(Int64.max) * -18,
+    ])
+    func `any timeout opens a file that is free`(timeout: Duration) throws {
+        var options = Self.options
+        options.writerTimeout = timeout
+        options.snapshotAgeMax = timeout
+        let engine = try Engine.open(path: "store", options: options, files: FaultyFileSystem())
+        let snapshot = try engine.snapshot()
+        try commit(engine, 1, .durable)
+        try engine.checkpointNow()
+        withExtendedLifetime(snapshot) {}
+        try engine.close()
     }
 }
