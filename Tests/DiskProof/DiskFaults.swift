@@ -56,7 +56,7 @@ struct DiskFaults {
 
     private static let (io, full, quota) = ("\(EIO)", "\(ENOSPC)", "\(EDQUOT)")
     private static let (interrupted, again) = ("\(EINTR)", "\(EAGAIN)")
-    private static let unknown = "\(EINVAL)"
+    private static let (unknown, noLocks) = ("\(EINVAL)", "\(ENOLCK)")
 
     /// The effects that each kind of call can have instead, and how many in a row: 0 for all from
     /// then on.
@@ -93,7 +93,7 @@ struct DiskFaults {
             ]
         ),
         ("stat", [(io, [1, 0]), (interrupted, [1]), (again, [1])]),
-        ("lock", [(io, [1, 0]), (interrupted, [1]), (again, [1, 0])]),
+        ("lock", [(io, [1, 0]), (interrupted, [1]), (again, [1, 0]), (noLocks, [1, 0])]),
         ("seek", [(io, [1, 0])]),
     ]
 

@@ -14,7 +14,8 @@ extension DiskFile {
 
     func lockWriter() throws(StoreError) -> Bool {
         guard Self.hasByteLocks else { return try lockWholeFile() }
-        return try lock(TRELLIS_LOCK_EXCLUSIVE, Self.writerByte) ?? true
+        // A file system without locks: there is nothing to wait for.
+        return try Self.isLocked(setLock(TRELLIS_LOCK_EXCLUSIVE, Self.writerByte), path) ?? true
     }
 
     func isLockedByWriter() throws(StoreError) -> Bool {
@@ -24,12 +25,16 @@ extension DiskFile {
 
     func lockReader(of generation: UInt64) throws(StoreError) -> Bool {
         guard generation < Self.readerBytes else { return false }
-        return try lock(TRELLIS_LOCK_SHARED, Self.readerBytes + generation) ?? false
+        let reason = try setLock(TRELLIS_LOCK_SHARED, Self.readerBytes + generation)
+        // It can go on without, as where there are no locks.
+        if reason == .noLocks { return false }
+        return try Self.isLocked(reason, path) ?? false
     }
 
     func unlockReader(of generation: UInt64) throws(StoreError) {
         guard generation < Self.readerBytes else { return }
-        _ = try lock(TRELLIS_UNLOCK, Self.readerBytes + generation)
+        let reason = try setLock(TRELLIS_UNLOCK, Self.readerBytes + generation)
+        if reason != .noLocks { _ = try Self.isLocked(reason, path) }
     }
 
     /// Releases all locks, also where a child process holds a copy of the descriptor.
@@ -56,15 +61,28 @@ extension DiskFile {
         return found
     }
 
-    /// Sets one byte's lock. False when another open file is in the way, nil where there are no
-    /// locks.
-    private func lock(_ kind: Int, _ byte: UInt64) throws(StoreError) -> Bool? {
-        let reason = try withDescriptors {
+    private func setLock(_ kind: Int, _ byte: UInt64) throws(StoreError) -> Errno {
+        try withDescriptors {
             Errno(rawValue: trellis_lock_bytes(data.rawValue, Int32(kind), byte, 1))
         }
+    }
+
+    /// What a call for a lock has returned: whether the lock is this file's. False when another
+    /// open file is in the way, nil where there are no locks.
+    ///
+    /// A system that has no more locks, or cannot ask for one, has them all the same: going on
+    /// without would let two processes write one file.
+    static func isLocked(_ reason: Errno, _ path: String) throws(StoreError) -> Bool? {
         if reason.rawValue == 0 { return true }
-        if Self.isHeldByOther(reason) { return false }
-        if Self.isWithoutLocks(reason) { return nil }
+        if isHeldByOther(reason) { return false }
+        if reason == .noLocks {
+            throw StoreError(
+                .io,
+                "the file cannot be locked: the system has no more locks, or the lock service of "
+                    + "its network file system does not answer",
+                path: path, systemError: reason.rawValue)
+        }
+        if isWithoutLocks(reason) { return nil }
         throw systemFailure("lock the file", reason, path: path)
     }
 
@@ -77,7 +95,7 @@ extension DiskFile {
             Errno(rawValue: unsafe trellis_find_lock(data.rawValue, &start, &count, &kind))
         }
         guard reason.rawValue == 0 else {
-            if Self.isWithoutLocks(reason) { return nil }
+            if Self.isWithoutLocks(reason) || reason == .noLocks { return nil }
             throw systemFailure("ask for locks of the file", reason, path: path)
         }
         guard kind != Int32(TRELLIS_UNLOCK) else { return nil }
@@ -92,9 +110,9 @@ extension DiskFile {
             || reason == .permissionDenied
     }
 
-    /// A file system without locks: there is nothing to wait for.
+    /// A file system without locks.
     private static func isWithoutLocks(_ reason: Errno) -> Bool {
-        reason == .noLocks || reason == .invalidArgument || reason == .notSupported
+        reason == .invalidArgument || reason == .notSupported
     }
 
     // MARK: Without locks of bytes
@@ -105,9 +123,7 @@ extension DiskFile {
         let reason = try withDescriptors {
             Errno(rawValue: trellis_lock_file(data.rawValue, Int32(TRELLIS_LOCK_EXCLUSIVE)))
         }
-        if reason.rawValue == 0 || Self.isWithoutLocks(reason) { return true }
-        if Self.isHeldByOther(reason) { return false }
-        throw systemFailure("lock the file", reason, path: path)
+        return try Self.isLocked(reason, path) ?? true
     }
 
     /// Asked by readers alone: there is no question that takes no lock, and the writer's own would
