@@ -41,6 +41,11 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
     /// The closure that finishes the step.
     public let finishing: Finishing?
 
+    /// The object that a mapping reads.
+    public typealias UnsafeSourceObject = ObjectGraph.UnsafeSourceObject
+    /// The object that a mapping fills.
+    public typealias UnsafeDestinationObject = ObjectGraph.UnsafeDestinationObject
+
     /// Finishes a step: a transaction on the objects of the later version, with that version's
     /// classes, which must be a ``CoreStoreSchema``.
     ///
@@ -126,9 +131,11 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
             let destination = createDestination()
             destination.enumerateAttributes { attribute, sourceAttribute in
                 guard let sourceAttribute else { return }
-                let value = source[sourceAttribute]
                 // A required attribute that had no value keeps its default.
-                if value != nil || attribute.isOptional { destination[attribute] = value }
+                guard let value = source.value(sourceAttribute.name),
+                    value != .null || attribute.isOptional
+                else { return }
+                destination.set(value, attribute.name)
             }
         }
 

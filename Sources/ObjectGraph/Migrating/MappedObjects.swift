@@ -8,17 +8,34 @@ public struct NSAttributeDescription: Hashable, Sendable {
     public let attributeType: NSAttributeType
     /// Whether the attribute may be nil.
     public let isOptional: Bool
+    /// The name that the attribute had in the version before: its own unless the model states
+    /// another.
+    public let renamingIdentifier: String?
+    /// The statement that makes the model another one though nothing else differs.
+    public let versionHashModifier: String?
+    private let initial: Value
 
     init(_ attribute: AttributeDescription) {
         name = attribute.name
         attributeType = NSAttributeType(attribute.type)
         isOptional = attribute.isOptional
+        renamingIdentifier = attribute.previousName ?? attribute.name
+        versionHashModifier = attribute.versionHashModifier
+        initial = attribute.defaultValue
     }
+
+    /// The value with which new objects begin, of the type that mappings read. Files do not keep
+    /// it, so that an attribute of the earlier version has one only where the program has the
+    /// version.
+    public var defaultValue: Any? { ValueBridge.boxed(initial) }
 }
 
-/// An object of the earlier version, which a mapping reads. Values are of the store's types:
-/// `Bool`, `Int64`, `UInt64`, `Float`, `Double`, `Decimal`, `String`, `Data`, `Date`, `UUID` and
-/// `URL`; a coded property is its `Data`. It is valid during the mapping's call only.
+/// An object of the earlier version, which a mapping reads. It is valid during the mapping's call
+/// only.
+///
+/// A number or a `Bool` is an `NSNumber`, which casts to every type that can hold it:
+/// `source["age"] as? Int`. Other values are `Decimal`, `String`, `Data`, `Date`, `UUID` and `URL`;
+/// a coded property is its `Data`.
 public final class UnsafeSourceObject {
     /// The entity's name in the earlier version.
     public let entityName: EntityName
@@ -36,6 +53,11 @@ public final class UnsafeSourceObject {
     /// the entity does not have, and a value that cannot be read, end the migration and leave the
     /// file unchanged.
     public subscript(attribute: KeyPathString) -> Any? {
+        value(attribute).flatMap { ValueBridge.boxed($0) }
+    }
+
+    /// The value as the store has it; nil for an attribute that cannot be read.
+    func value(_ attribute: KeyPathString) -> Value? {
         do throws(StoreError) {
             guard let value = try record.value(attribute) else {
                 faults.add(
@@ -43,7 +65,7 @@ public final class UnsafeSourceObject {
                         .invalidArgument, "\(entityName) has no attribute “\(attribute)” to read"))
                 return nil
             }
-            return ValueBridge.native(value)
+            return value
         } catch {
             faults.add(error)
             return nil
@@ -60,8 +82,8 @@ public final class UnsafeSourceObject {
 }
 
 /// An object of the later version, which a mapping fills. It begins with the defaults and initial
-/// values of its entity, and has the links of the earlier object. It is valid during the mapping's
-/// call only.
+/// values of its entity, and has the links of the earlier object. Its values have the types of
+/// those of ``UnsafeSourceObject``. It is valid during the mapping's call only.
 public final class UnsafeDestinationObject {
     private let record: DestinationRecord?
     private let faults: MappingFaults
@@ -78,18 +100,27 @@ public final class UnsafeDestinationObject {
     /// lost; one that the attribute cannot hold, and an attribute that the entity does not have,
     /// end the migration and leave the file unchanged.
     public subscript(attribute: KeyPathString) -> Any? {
-        get { record?.value(attribute).flatMap(ValueBridge.native) }
+        get { record?.value(attribute).flatMap { ValueBridge.boxed($0) } }
         set {
-            guard let record else { return }
-            guard let value = ValueBridge.value(newValue), record.set(value, for: attribute) else {
-                faults.add(
-                    StoreError(
-                        .invalidArgument,
-                        "\(entityName).\(attribute) has no place for "
-                            + "\(newValue.map { "“\($0)”" } ?? "nil")"))
-                return
+            guard let value = ValueBridge.value(newValue) else {
+                return refuse(newValue, attribute)
             }
+            set(value, attribute)
         }
+    }
+
+    /// Sets a value as the store has it.
+    func set(_ value: Value, _ attribute: KeyPathString) {
+        guard let record, !record.set(value, for: attribute) else { return }
+        refuse(ValueBridge.native(value), attribute)
+    }
+
+    private func refuse(_ value: Any?, _ attribute: KeyPathString) {
+        faults.add(
+            StoreError(
+                .invalidArgument,
+                "\(entityName).\(attribute) has no place for "
+                    + "\(value.map { "“\($0)”" } ?? "nil")"))
     }
 
     /// The value of an attribute of the later version.
