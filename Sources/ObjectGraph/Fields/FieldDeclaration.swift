@@ -117,6 +117,13 @@ class FieldDeclaration: @unchecked Sendable {
     /// The value that an object has, custom getter included; nil for a relationship.
     func anyValue(of object: CoreStoreObject) -> Any? { nil }
 
+    /// The property's type, where its values lie in the record as they are.
+    var storedType: (any FieldStorableType.Type)? { nil }
+
+    /// The value that names the section of an object: of a stored property with a getter the stored
+    /// form of what the getter returns.
+    func sectionValue(of object: CoreStoreObject) -> Any? { anyValue(of: object) }
+
     /// Whether reading and writing take no more than the offset of the column.
     var isPlain: Bool { false }
 

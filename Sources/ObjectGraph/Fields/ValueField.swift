@@ -47,6 +47,16 @@ final class ValueField<V>: FieldDeclaration, @unchecked Sendable {
 
     override func anyValue(of object: CoreStoreObject) -> Any? { value(of: object) }
 
+    override func sectionValue(of object: CoreStoreObject) -> Any? {
+        let value = value(of: object)
+        guard case .stored = kind, let value = value as? any FieldStorableType else { return value }
+        return ValueBridge.native(ValueBridge.value(value))
+    }
+
+    override var storedType: (any FieldStorableType.Type)? {
+        if case .stored = kind { V.self as? any FieldStorableType.Type } else { nil }
+    }
+
     override var isTransient: Bool {
         if case .stored = kind { return accessors.getter != nil }
         return true

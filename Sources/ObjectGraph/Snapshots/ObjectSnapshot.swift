@@ -23,11 +23,13 @@ public struct ObjectSnapshot<O: DynamicObject>: Hashable, Sendable, ObjectRepres
     /// The stack; nil when it has ended.
     public func cs_dataStack() -> DataStack? { link.object }
 
-    /// All values by name, without those that are nil. A relationship has the IDs of the objects
-    /// that it leads to: one ID, an array or a set.
+    /// All values by name, without those that are nil, each of its property's type. A relationship
+    /// has the IDs of the objects that it leads to: one ID, an array or a set.
     public func dictionaryForValues() -> [String: Any] {
         var values = row.computed.compactMapValues(FieldDeclaration.unwrapped)
-        for (name, value) in row.storedValues { values[name] = ValueBridge.native(value) }
+        for (name, value) in row.storedValues {
+            values[name] = row.declared(value, name)
+        }
         for relationship in row.entity.relationships {
             let ids = row.ids(relationship)
             switch relationship.kind {

@@ -71,6 +71,15 @@ final class SnapshotRow: @unchecked Sendable {
             ?? V.cs_load(FieldRow(row), field.byteOffset)
     }
 
+    /// A stored value as its property has it, without an optional around it; nil for one that the
+    /// type of an optional does not know.
+    func declared(_ value: Value, _ name: KeyPathString) -> Any? {
+        guard let model = store.classes[entity.tag],
+            let type = ClassMeta.of(model.type).declaration(name)?.storedType
+        else { return ValueBridge.native(value) }
+        return load(name, as: type).flatMap(FieldDeclaration.unwrapped)
+    }
+
     private var attributes: [FieldLayout] {
         entity.fields.filter { if case .attribute = $0.content { true } else { false } }
     }

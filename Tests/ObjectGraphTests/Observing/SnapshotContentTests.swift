@@ -186,6 +186,38 @@ private final class Book: CoreStoreObject {
         }
     }
 
+    private enum Kind: Int, FieldStorableType, ImportableAttributeType {
+        case small = 1
+        case large
+    }
+
+    private final class Parcel: CoreStoreObject {
+        @Field.Stored("kind") var kind: Kind = .large
+        @Field.Stored("other") var other: Kind? = .small
+        @Field.Stored("none") var none: Kind?
+        @Field.Stored("weight") var weight: Int16 = 3
+        @Field.Stored("site") var site: URL?
+        @Field.Stored("price") var price: Float? = 0.1
+    }
+
+    @Test func `the values of a snapshot had the types of the store`() throws {
+        let queue = DispatchQueue(label: "view")
+        let stack = DataStack(
+            CoreStoreSchema(modelVersion: "V1", entities: [Entity<Parcel>("Parcel")]),
+            viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore())
+        let id = try stack.perform(synchronous: { $0.create(Into<Parcel>()).objectID() })
+        try queue.sync {
+            let publisher: ObjectPublisher<Parcel> = stack.publishObject(id)
+            let values = try #require(publisher.snapshot).dictionaryForValues()
+            #expect(values.keys.sorted() == ["kind", "other", "price", "weight"])
+            #expect(values["kind"] as? Kind == .large)
+            #expect(values["other"] as? Kind == .small)
+            #expect(values["weight"] as? Int16 == 3)
+            #expect(values["price"] as? Float == 0.1)
+        }
+    }
+
     @Test func `a set of links differed by the order in which it was assigned`() throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { transaction in
