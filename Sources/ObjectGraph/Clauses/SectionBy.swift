@@ -3,7 +3,11 @@ import Query
 /// The property by whose value an observed list is divided into sections.
 ///
 /// Neighbours with one value make a section, so that the list must be sorted by the property first.
-/// The name of a section is the value as a text: empty for nil, "0" or "1" for a Bool.
+/// The name of a section is the value as a text: empty for nil, "0" or "1" for a Bool, "5" for 5.0.
+///
+/// A property that only an object can answer, because it is virtual, coded or has a `customGetter`,
+/// is given in the same way as a stored one. Of its values only changes of the object itself are
+/// followed.
 public struct SectionBy<O: DynamicObject>: Sendable {
     let rule: SectionRule
 
@@ -11,7 +15,7 @@ public struct SectionBy<O: DynamicObject>: Sendable {
 
     /// Sections by a property, given by its name; the path may cross to-one relationships.
     public init(_ sectionKeyPath: KeyPathString) {
-        self.init(SectionRule(stored: sectionKeyPath, nil))
+        self.init(SectionRule(sectionKeyPath, nil))
     }
 
     /// Sections by a property, given by its name.
@@ -24,7 +28,7 @@ public struct SectionBy<O: DynamicObject>: Sendable {
         _ sectionKeyPath: KeyPathString,
         sectionIndexTransformer: @escaping @Sendable (_ sectionName: String?) -> String?
     ) {
-        self.init(SectionRule(stored: sectionKeyPath, sectionIndexTransformer))
+        self.init(SectionRule(sectionKeyPath, sectionIndexTransformer))
     }
 }
 
@@ -35,7 +39,7 @@ extension SectionBy where O: CoreStoreObject {
         _ sectionKeyPath: KeyPath<O, FieldContainer<B>.Stored<V>>,
         sectionIndexTransformer: (@Sendable (_ sectionName: String?) -> String?)? = nil
     ) {
-        self.init(SectionRule(stored: Where<O>.name(sectionKeyPath), sectionIndexTransformer))
+        self.init(SectionRule(Where<O>.name(sectionKeyPath), sectionIndexTransformer))
     }
 
     /// A computed property. Only changes of the object itself are followed.
@@ -44,7 +48,7 @@ extension SectionBy where O: CoreStoreObject {
         _ sectionKeyPath: KeyPath<O, FieldContainer<B>.Virtual<V>>,
         sectionIndexTransformer: (@Sendable (_ sectionName: String?) -> String?)? = nil
     ) {
-        self.init(SectionRule(computed: Where<O>.name(sectionKeyPath), sectionIndexTransformer))
+        self.init(SectionRule(Where<O>.name(sectionKeyPath), sectionIndexTransformer))
     }
 
     /// A coded property.
@@ -53,7 +57,7 @@ extension SectionBy where O: CoreStoreObject {
         _ sectionKeyPath: KeyPath<O, FieldContainer<B>.Coded<V>>,
         sectionIndexTransformer: (@Sendable (_ sectionName: String?) -> String?)? = nil
     ) {
-        self.init(SectionRule(computed: Where<O>.name(sectionKeyPath), sectionIndexTransformer))
+        self.init(SectionRule(Where<O>.name(sectionKeyPath), sectionIndexTransformer))
     }
 }
 
@@ -78,15 +82,20 @@ struct SectionRule: Sendable {
         self.transformer = transformer
     }
 
-    init(stored keyPath: KeyPathString, _ transformer: (@Sendable (String?) -> String?)?) {
+    /// Which of the two kinds a path is depends on the class that it starts from: ``of(_:)``.
+    init(_ keyPath: KeyPathString, _ transformer: (@Sendable (String?) -> String?)?) {
         self.init(name: .stored(keyPath), transformer: transformer)
     }
 
-    init(computed keyPath: KeyPathString, _ transformer: (@Sendable (String?) -> String?)?) {
-        self.init(name: .computed(keyPath), transformer: transformer)
-    }
-
     var hasSections: Bool { name != .none }
+
+    /// The rule for a list of a class's objects.
+    func of(_ type: CoreStoreObject.Type) -> SectionRule {
+        guard case .stored(let keyPath) = name,
+            let property = SectionPath(keyPath, from: type).property, !property.isInRecord
+        else { return self }
+        return SectionRule(name: .computed(keyPath), transformer: transformer)
+    }
 
     /// The name of the section of objects with a value.
     static func sectionName(of value: Any?) -> String {
@@ -94,8 +103,23 @@ struct SectionRule: Sendable {
         case nil: ""
         case let flag as Bool: flag ? "1" : "0"
         case let text as String: text
+        case let number as NSDecimalNumber: number.description
+        case let number as Double: text(number)
+        case let number as Float: text(number)
+        case let number as CGFloat: text(Double(number))
         case let value?: String(describing: value)
         }
+    }
+
+    /// As `NSNumber` describes a number: a whole one without its fraction.
+    private static func text<Number: BinaryFloatingPoint & CustomStringConvertible>(
+        _ number: Number
+    ) -> String {
+        // 17 digits are as many as a number has without an exponent.
+        guard number.magnitude < 1e17, let whole = Int64(exactly: number) else {
+            return number.description
+        }
+        return number.sign == .minus && whole == 0 ? "-0" : whole.description
     }
 
     /// The section part of the request for a list of the objects' class.

@@ -168,16 +168,30 @@ extension OrderBy.SortKey where O: CoreStoreObject {
 
 extension GroupBy where O: CoreStoreObject {
     /// Groups by an attribute.
-    public init<A: LegacyAttribute>(_ keyPath: KeyPath<O, A>) {
+    public init<A: LegacyProperty & AttributeKeyPathStringConvertible>(_ keyPath: KeyPath<O, A>) {
         self.init(Where<O>.name(keyPath))
     }
 }
 
 extension SelectClause {
     /// One attribute.
-    public init<O: CoreStoreObject, A: LegacyAttribute, T: QueryableAttributeType>(
+    public init<
+        O: CoreStoreObject, A: LegacyProperty & AttributeKeyPathStringConvertible,
+        T: QueryableAttributeType
+    >(
         _ keyPath: KeyPath<O, A>
     ) where Parameters == (O, T) {
         self.init([SelectTerm<O>.attribute(keyPath)])
+    }
+}
+
+extension SectionBy where O: CoreStoreObject {
+    /// Sections by an attribute.
+    @preconcurrency
+    public init<A: LegacyProperty & AttributeKeyPathStringConvertible>(
+        _ sectionKeyPath: KeyPath<O, A>,
+        sectionIndexTransformer: (@Sendable (_ sectionName: String?) -> String?)? = nil
+    ) {
+        self.init(SectionRule(Where<O>.name(sectionKeyPath), sectionIndexTransformer))
     }
 }

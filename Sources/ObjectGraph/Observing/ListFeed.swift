@@ -22,7 +22,7 @@ struct ListTerms {
         fetch = terms.request
         watchedPaths = terms.watchedPaths
         affectedStores = terms.affectedStores
-        self.section = section
+        self.section = section.of(type)
         Log.assert(
             !fetch.sortKeys.isEmpty, "a list of \(type) that is observed needs an OrderBy clause")
     }

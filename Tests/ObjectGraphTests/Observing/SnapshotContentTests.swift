@@ -127,7 +127,7 @@ private final class Book: CoreStoreObject {
         let plain = ListSnapshot<Dog>(
             ListedContent(ListFeed.empty(.none), [], nil), .none, stack.link)
         let sectioned = ListSnapshot<Dog>(
-            ListedContent(ListFeed.empty(SectionRule(stored: "age", nil)), [], nil), .none,
+            ListedContent(ListFeed.empty(SectionRule("age", nil)), [], nil), .none,
             stack.link)
         #expect(sectioned.changes(since: plain).isEmpty)
         #expect(plain.changes(since: sectioned).isEmpty)
