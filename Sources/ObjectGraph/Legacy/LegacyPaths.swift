@@ -92,7 +92,20 @@ extension From where O: CoreStoreObject {
 
 extension QueryChainBuilder where O: CoreStoreObject {
     /// Returns one row for each value of an attribute.
-    public func groupBy<A: LegacyAttribute>(_ keyPath: KeyPath<O, A>) -> QueryChainBuilder<O, R> {
+    public func groupBy<A: LegacyProperty & AttributeKeyPathStringConvertible>(
+        _ keyPath: KeyPath<O, A>
+    ) -> QueryChainBuilder<O, R> {
         groupBy(GroupBy<O>(keyPath))
+    }
+}
+
+extension From where O: CoreStoreObject {
+    /// Divides an observed list into sections by an attribute.
+    @preconcurrency
+    public func sectionBy<A: LegacyProperty & AttributeKeyPathStringConvertible>(
+        _ sectionKeyPath: KeyPath<O, A>,
+        sectionIndexTransformer: (@Sendable (_ sectionName: String?) -> String?)? = nil
+    ) -> SectionMonitorChainBuilder<O> {
+        sectionBy(SectionBy(sectionKeyPath, sectionIndexTransformer: sectionIndexTransformer))
     }
 }

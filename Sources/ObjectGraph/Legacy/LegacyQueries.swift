@@ -1,7 +1,6 @@
 import Query
-import RecordStore
 
-// Conditions, orders and groups by the classes for properties: `\.age > 3`, `.ascending(\.age)`.
+// Comparisons, orders and groups by the classes for properties: `\.age > 3`, `.ascending(\.age)`.
 
 /// The property has this value.
 public func == <O: CoreStoreObject, A: LegacyAttribute>(
@@ -44,57 +43,6 @@ public func >= <O: CoreStoreObject, A: LegacyAttribute>(
     left: KeyPath<O, A>, right: A.ReturnValueType
 ) -> Where<O> {
     Where.compare(left, .greaterOrEqual, right)
-}
-
-/// The property has one of these values.
-public func ~= <O: CoreStoreObject, A: LegacyAttribute, S: Sequence>(
-    sequence: S, keyPath: KeyPath<O, A>
-) -> Where<O> where S.Element == A.ReturnValueType {
-    Where(keyPath, isMemberOf: sequence)
-}
-
-/// The relationship leads to this object; to none when it is nil.
-public func == <O: CoreStoreObject, B: CoreStoreObject, D: CoreStoreObject>(
-    left: KeyPath<O, RelationshipContainer<B>.ToOne<D>>, right: D?
-) -> Where<O> {
-    Where.compare(left, object: right)
-}
-
-/// The relationship does not lead to this object; to any when it is nil.
-public func != <O: CoreStoreObject, B: CoreStoreObject, D: CoreStoreObject>(
-    left: KeyPath<O, RelationshipContainer<B>.ToOne<D>>, right: D?
-) -> Where<O> {
-    !Where.compare(left, object: right)
-}
-
-/// The relationship leads to one of these objects.
-public func ~= <O: CoreStoreObject, B: CoreStoreObject, D: CoreStoreObject, S: Sequence>(
-    sequence: S, keyPath: KeyPath<O, RelationshipContainer<B>.ToOne<D>>
-) -> Where<O> where S.Element == D {
-    Where(Where<O>.name(keyPath), isMemberOf: sequence)
-}
-
-extension Where where O: CoreStoreObject {
-    /// The property has this value; none when it is nil.
-    public init<A: LegacyAttribute>(
-        _ keyPath: KeyPath<O, A>, isEqualTo value: A.ReturnValueType
-    ) {
-        self = Self.compare(keyPath, .equal, value)
-    }
-
-    /// The property has one of these values.
-    public init<A: LegacyAttribute, S: Sequence>(
-        _ keyPath: KeyPath<O, A>, isMemberOf list: S
-    ) where S.Element == A.ReturnValueType {
-        self.init(Self.name(keyPath), isMemberOf: list)
-    }
-
-    /// The relationship leads to this object; to none when it is nil.
-    public init<B: CoreStoreObject, D: CoreStoreObject>(
-        _ keyPath: KeyPath<O, RelationshipContainer<B>.ToOne<D>>, isEqualTo object: D?
-    ) {
-        self = Self.compare(keyPath, object: object)
-    }
 }
 
 // Conditions in closures: `Where<Dog> { $0.age > 3 }`.

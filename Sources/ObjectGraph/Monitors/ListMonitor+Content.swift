@@ -81,7 +81,7 @@ extension ListMonitor {
     // MARK: Sections
 
     /// A section, as it is now.
-    public func sectionInfo(at section: Int) -> NSFetchedResultsSectionInfo {
+    public func sectionInfo(at section: Int) -> any NSFetchedResultsSectionInfo {
         guard let info = sectionInfo(safelyAt: section) else {
             Log.abort("a list has no section \(section)")
         }
@@ -89,12 +89,12 @@ extension ListMonitor {
     }
 
     /// An alias of ``sectionInfo(at:)``.
-    public func sectionInfoAtIndex(_ section: Int) -> NSFetchedResultsSectionInfo {
+    public func sectionInfoAtIndex(_ section: Int) -> any NSFetchedResultsSectionInfo {
         sectionInfo(at: section)
     }
 
     /// A section, as it is now; nil for an index out of range.
-    public func sectionInfo(safelyAt section: Int) -> NSFetchedResultsSectionInfo? {
+    public func sectionInfo(safelyAt section: Int) -> (any NSFetchedResultsSectionInfo)? {
         checkExecutor()
         let content = content
         return section >= 0 && section < content.sectionCount
@@ -102,16 +102,16 @@ extension ListMonitor {
     }
 
     /// All sections, as they are now.
-    public func sections() -> [NSFetchedResultsSectionInfo] {
+    public func sections() -> [any NSFetchedResultsSectionInfo] {
         checkExecutor()
         let content = content
         return (0..<content.sectionCount).map { sectionInfo($0, in: content) }
     }
 
-    func sectionInfo(_ section: Int, in content: ListContent) -> NSFetchedResultsSectionInfo {
+    func sectionInfo(_ section: Int, in content: ListContent) -> any NSFetchedResultsSectionInfo {
         let name = content.sectionName(section)
         let indices = content.indices(ofSection: section)
-        return NSFetchedResultsSectionInfo(
+        return MonitoredSection(
             name: name, indexTitle: feed.terms.section.transformer?(name), count: indices.count
         ) { [weak self] in
             guard let self, self.content.lineage == content.lineage else { return nil }

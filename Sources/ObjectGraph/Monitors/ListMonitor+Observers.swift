@@ -8,8 +8,8 @@ enum ListObjectEvent<O: DynamicObject> {
 
 /// A change of a section of a list.
 enum ListSectionEvent {
-    case inserted(NSFetchedResultsSectionInfo, Int)
-    case deleted(NSFetchedResultsSectionInfo, Int)
+    case inserted(any NSFetchedResultsSectionInfo, Int)
+    case deleted(any NSFetchedResultsSectionInfo, Int)
 }
 
 /// A change of a list as a whole.

@@ -196,7 +196,7 @@ extension ListMonitor {
 
     private func tellSections(
         _ sections: [Int], _ content: ListContent,
-        _ tell: (ListObserverEntry<O>, NSFetchedResultsSectionInfo, Int) -> Void
+        _ tell: (ListObserverEntry<O>, any NSFetchedResultsSectionInfo, Int) -> Void
     ) {
         guard feed.terms.section.hasSections, told.contains(where: { $0.section != nil }) else {
             return

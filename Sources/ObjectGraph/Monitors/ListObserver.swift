@@ -174,23 +174,23 @@ public protocol ListSectionObserver: ListObjectObserver {
     /// Called for a section that came into the list, with its index in the list after the change.
     func listMonitor(
         _ monitor: ListMonitor<ListEntityType>,
-        didInsertSection sectionInfo: NSFetchedResultsSectionInfo,
+        didInsertSection sectionInfo: any NSFetchedResultsSectionInfo,
         toSectionIndex sectionIndex: Int, sourceIdentifier: Any?)
     /// Called for a section that came into the list, without the source identifier.
     func listMonitor(
         _ monitor: ListMonitor<ListEntityType>,
-        didInsertSection sectionInfo: NSFetchedResultsSectionInfo,
+        didInsertSection sectionInfo: any NSFetchedResultsSectionInfo,
         toSectionIndex sectionIndex: Int)
 
     /// Called for a section that left the list, with its index in the list before the change.
     func listMonitor(
         _ monitor: ListMonitor<ListEntityType>,
-        didDeleteSection sectionInfo: NSFetchedResultsSectionInfo,
+        didDeleteSection sectionInfo: any NSFetchedResultsSectionInfo,
         fromSectionIndex sectionIndex: Int, sourceIdentifier: Any?)
     /// Called for a section that left the list, without the source identifier.
     func listMonitor(
         _ monitor: ListMonitor<ListEntityType>,
-        didDeleteSection sectionInfo: NSFetchedResultsSectionInfo,
+        didDeleteSection sectionInfo: any NSFetchedResultsSectionInfo,
         fromSectionIndex sectionIndex: Int)
 }
 
@@ -198,7 +198,7 @@ extension ListSectionObserver {
     /// Calls the form without the source identifier.
     public func listMonitor(
         _ monitor: ListMonitor<ListEntityType>,
-        didInsertSection sectionInfo: NSFetchedResultsSectionInfo,
+        didInsertSection sectionInfo: any NSFetchedResultsSectionInfo,
         toSectionIndex sectionIndex: Int, sourceIdentifier: Any?
     ) {
         listMonitor(monitor, didInsertSection: sectionInfo, toSectionIndex: sectionIndex)
@@ -206,14 +206,14 @@ extension ListSectionObserver {
     /// Does nothing.
     public func listMonitor(
         _ monitor: ListMonitor<ListEntityType>,
-        didInsertSection sectionInfo: NSFetchedResultsSectionInfo,
+        didInsertSection sectionInfo: any NSFetchedResultsSectionInfo,
         toSectionIndex sectionIndex: Int
     ) {}
 
     /// Calls the form without the source identifier.
     public func listMonitor(
         _ monitor: ListMonitor<ListEntityType>,
-        didDeleteSection sectionInfo: NSFetchedResultsSectionInfo,
+        didDeleteSection sectionInfo: any NSFetchedResultsSectionInfo,
         fromSectionIndex sectionIndex: Int, sourceIdentifier: Any?
     ) {
         listMonitor(monitor, didDeleteSection: sectionInfo, fromSectionIndex: sectionIndex)
@@ -221,7 +221,7 @@ extension ListSectionObserver {
     /// Does nothing.
     public func listMonitor(
         _ monitor: ListMonitor<ListEntityType>,
-        didDeleteSection sectionInfo: NSFetchedResultsSectionInfo,
+        didDeleteSection sectionInfo: any NSFetchedResultsSectionInfo,
         fromSectionIndex sectionIndex: Int
     ) {}
 }

@@ -1,11 +1,20 @@
 /// A section of a ``ListMonitor``, as it was when it was asked for.
-public final class NSFetchedResultsSectionInfo {
+public protocol NSFetchedResultsSectionInfo: AnyObject {
     /// The value that the section's objects share, as a text; empty for nil.
-    public let name: String
+    var name: String { get }
     /// The title of the section in an index of the list; nil for none.
-    public let indexTitle: String?
+    var indexTitle: String? { get }
     /// The number of objects in the section.
-    public let numberOfObjects: Int
+    var numberOfObjects: Int { get }
+    /// The section's objects; nil once the list was fetched again, or is gone.
+    var objects: [Any]? { get }
+}
+
+/// A section of a monitor's list.
+final class MonitoredSection: NSFetchedResultsSectionInfo {
+    let name: String
+    let indexTitle: String?
+    let numberOfObjects: Int
     private let make: () -> [Any]?
 
     init(name: String, indexTitle: String?, count: Int, objects: @escaping () -> [Any]?) {
@@ -15,8 +24,7 @@ public final class NSFetchedResultsSectionInfo {
         make = objects
     }
 
-    /// The section's objects; nil once the list was fetched again, or is gone.
-    public var objects: [Any]? { make() }
+    var objects: [Any]? { make() }
 }
 
 #if !canImport(UIKit) && !canImport(AppKit)

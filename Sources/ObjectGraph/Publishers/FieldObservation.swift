@@ -50,7 +50,13 @@ private struct ObservedProperty<V> {
 ///
 /// Of an object of a stack's view it delivers the changes of commits, where the view lives; of an
 /// object of a transaction each write, on the thread that writes.
-public final class CoreStoreObjectKeyValueObservation {
+public protocol CoreStoreObjectKeyValueObservation: AnyObject {
+    /// Ends the observation. No further calls are made.
+    func invalidate()
+}
+
+/// An observation of a property of one object.
+final class PropertyObservation: CoreStoreObjectKeyValueObservation {
     private(set) weak var object: CoreStoreObject?
     /// Nil for an object of a transaction.
     private var watch: ObjectWatch?
@@ -107,15 +113,13 @@ public final class CoreStoreObjectKeyValueObservation {
         context?.writeObservers?.remove(self)
     }
 
-    /// Ends the observation. No further calls are made.
-    public func invalidate() {
+    func invalidate() {
         tell = nil
         leave()
     }
-
 }
 
-extension CoreStoreObjectKeyValueObservation: WriteObserver {
+extension PropertyObservation: WriteObserver {
     func follows(_ name: KeyPathString) -> Bool { names.contains(name) }
 
     /// Tells of a write to the property, or to one that it is computed from.
@@ -134,7 +138,7 @@ private final class OldValue<V> {
     var value: V?
 }
 
-extension CoreStoreObjectKeyValueObservation: ViewParticipant {
+extension PropertyObservation: ViewParticipant {
     func prepare(_ delivery: Delivery) -> Bool {
         // An object of a storage that was removed keeps its values.
         guard tell != nil, let object, object.raw?.store.isDetached != true else { return false }
@@ -173,7 +177,7 @@ extension DynamicObject where Self: CoreStoreObject {
         _ property: KeyPath<Self, FieldContainer<B>.Stored<V>>,
         options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping (Self, CoreStoreObjectValueDiff<V>) -> Void
-    ) -> CoreStoreObjectKeyValueObservation {
+    ) -> any CoreStoreObjectKeyValueObservation {
         observation(Where<Self>.name(property), options, changeHandler)
     }
 
@@ -182,7 +186,7 @@ extension DynamicObject where Self: CoreStoreObject {
         _ property: KeyPath<Self, FieldContainer<B>.Virtual<V>>,
         options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping (Self, CoreStoreObjectValueDiff<V>) -> Void
-    ) -> CoreStoreObjectKeyValueObservation {
+    ) -> any CoreStoreObjectKeyValueObservation {
         observation(Where<Self>.name(property), options, changeHandler)
     }
 
@@ -191,7 +195,7 @@ extension DynamicObject where Self: CoreStoreObject {
         _ property: KeyPath<Self, FieldContainer<B>.Coded<V>>,
         options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping (Self, CoreStoreObjectValueDiff<V>) -> Void
-    ) -> CoreStoreObjectKeyValueObservation {
+    ) -> any CoreStoreObjectKeyValueObservation {
         observation(Where<Self>.name(property), options, changeHandler)
     }
 
@@ -201,7 +205,7 @@ extension DynamicObject where Self: CoreStoreObject {
         _ property: KeyPath<Self, FieldContainer<B>.Relationship<V>>,
         options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping (Self, CoreStoreObjectValueDiff<V>) -> Void
-    ) -> CoreStoreObjectKeyValueObservation {
+    ) -> any CoreStoreObjectKeyValueObservation {
         let name = Where<Self>.name(property)
         guard let relationship = raw?.entity.relationship(named: name),
             let slot = UInt16(exactly: relationship.id)
@@ -217,7 +221,7 @@ extension DynamicObject where Self: CoreStoreObject {
     private func observation<V>(
         _ name: KeyPathString, _ options: NSKeyValueObservingOptions,
         _ handler: @escaping (Self, CoreStoreObjectValueDiff<V>) -> Void
-    ) -> CoreStoreObjectKeyValueObservation {
+    ) -> any CoreStoreObjectKeyValueObservation {
         let meta = ClassMeta.of(type(of: self))
         guard let field = meta.declaration(name) as? ValueField<V> else {
             Log.abort("only properties of objects are observed")
@@ -230,10 +234,10 @@ extension DynamicObject where Self: CoreStoreObject {
     private func observation<V>(
         _ property: ObservedProperty<V>, _ options: NSKeyValueObservingOptions,
         _ handler: @escaping (Self, CoreStoreObjectValueDiff<V>) -> Void
-    ) -> CoreStoreObjectKeyValueObservation {
+    ) -> any CoreStoreObjectKeyValueObservation {
         guard let raw else { Log.abort("only properties of objects are observed") }
         if let context = raw.context as? EditingContext {
-            let made = CoreStoreObjectKeyValueObservation(
+            let made = PropertyObservation(
                 self, property, options, nil, context, handler)
             context.add(made)
             return made
@@ -241,7 +245,7 @@ extension DynamicObject where Self: CoreStoreObject {
         guard raw.context is StackView, let stack = raw.context.stack else {
             Log.abort("properties are observed of objects of a stack's view or a transaction")
         }
-        let made = CoreStoreObjectKeyValueObservation(
+        let made = PropertyObservation(
             self, property, options, stack, nil, handler)
         stack.withView { _ in stack.observers.add(made, .property) }
         return made

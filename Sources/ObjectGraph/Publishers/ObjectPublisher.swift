@@ -186,7 +186,7 @@ extension ObjectPublisher where O: CoreStoreObject {
         value(member)
     }
 
-    private func value<K: AnyKeyPathStringConvertible, V>(_ member: KeyPath<O, K>) -> V? {
+    func value<K: AnyKeyPathStringConvertible, V>(_ member: KeyPath<O, K>) -> V? {
         let name = Where<O>.name(member)
         guard let object = viewObject else {
             noteAccess([name])
@@ -204,8 +204,14 @@ extension ObjectPublisher where O: CoreStoreObject {
     public subscript<B: CoreStoreObject, V: FieldRelationshipType>(
         dynamicMember member: KeyPath<O, FieldContainer<B>.Relationship<V>>
     ) -> V.PublishedType? {
-        noteAccess([Where<O>.name(member)])
-        return currentSnapshot?[dynamicMember: member]
+        publishers(Where<O>.name(member), of: V.self)
+    }
+
+    func publishers<V: FieldRelationshipType>(
+        _ name: KeyPathString, of type: V.Type
+    ) -> V.PublishedType? {
+        noteAccess([name])
+        return currentSnapshot?.publishers(name, of: type)
     }
 
     /// Any other member of the object; nil when it was deleted.

@@ -93,7 +93,8 @@ extension ObjectSnapshot where O: CoreStoreObject {
         set { row = row.setting(computed: newValue, Where<O>.name(member)) }
     }
 
-    private func known<V>(_ name: KeyPathString) -> V {
+    /// The value of a property that is not read from the row.
+    func known<V>(_ name: KeyPathString) -> V {
         guard let value = computed(name, as: V.self) else {
             Log.abort("\(row.entity.name) has no property “\(name)” of the type \(V.self)")
         }
@@ -105,15 +106,25 @@ extension ObjectSnapshot where O: CoreStoreObject {
     public subscript<B: CoreStoreObject, V: FieldRelationshipType>(
         dynamicMember member: KeyPath<O, FieldContainer<B>.Relationship<V>>
     ) -> V.PublishedType {
-        get {
-            guard let relationship = row.entity.relationship(named: Where<O>.name(member)),
-                let stack = link.object
-            else { return V.cs_published([]) }
-            return V.cs_published(row.ids(relationship).map { stack.publishObject($0) })
-        }
-        set {
-            row = row.setting(
-                V.cs_publishers(newValue).map { $0.objectID() }, Where<O>.name(member))
-        }
+        get { publishers(Where<O>.name(member), of: V.self) }
+        set { setPublishers(newValue, Where<O>.name(member), of: V.self) }
+    }
+
+    func publishers<V: FieldRelationshipType>(
+        _ name: KeyPathString, of type: V.Type
+    ) -> V.PublishedType {
+        guard let relationship = row.entity.relationship(named: name), let stack = link.object
+        else { return V.cs_published([]) }
+        return V.cs_published(row.ids(relationship).map { stack.publishObject($0) })
+    }
+
+    mutating func setPublishers<V: FieldRelationshipType>(
+        _ publishers: V.PublishedType, _ name: KeyPathString, of type: V.Type
+    ) {
+        row = row.setting(V.cs_publishers(publishers).map { $0.objectID() }, name)
+    }
+
+    mutating func setComputed<V>(_ value: V, _ name: KeyPathString) {
+        row = row.setting(computed: value, name)
     }
 }
