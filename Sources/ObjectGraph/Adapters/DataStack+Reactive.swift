@@ -161,4 +161,9 @@
             }
         }
     }
+
+    extension DataStack {
+        /// The progress of adding a storage; see `dataStack.reactive.addStorage(_:)`.
+        public typealias AddStoragePublisher<T: LocalStorage> = ObjectGraph.AddStoragePublisher<T>
+    }
 #endif

@@ -350,4 +350,18 @@ extension QueryChainBuilder {
     ) -> QueryChainBuilder<O, R> where O: CoreStoreObject {
         with(GroupBy<O>(keyPath))
     }
+
+    /// Returns one row for each value of a coded property: for each of its encoded forms.
+    public func groupBy<B: CoreStoreObject, V>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Coded<V>>
+    ) -> QueryChainBuilder<O, R> where O: CoreStoreObject {
+        with(GroupBy<O>(keyPath))
+    }
+
+    /// Groups by a computed property, which no store has: the query throws `.internalError`.
+    public func groupBy<B: CoreStoreObject, V>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Virtual<V>>
+    ) -> QueryChainBuilder<O, R> where O: CoreStoreObject {
+        with(GroupBy<O>(keyPath))
+    }
 }

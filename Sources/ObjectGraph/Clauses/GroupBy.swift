@@ -29,6 +29,16 @@ extension GroupBy where O: CoreStoreObject {
     public init<B: CoreStoreObject, V>(_ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>) {
         self.init(Where<O>.name(keyPath))
     }
+
+    /// Groups by a coded property: by its encoded bytes.
+    public init<B: CoreStoreObject, V>(_ keyPath: KeyPath<O, FieldContainer<B>.Coded<V>>) {
+        self.init(Where<O>.name(keyPath))
+    }
+
+    /// Groups by a computed property, which no store has: the query throws `.internalError`.
+    public init<B: CoreStoreObject, V>(_ keyPath: KeyPath<O, FieldContainer<B>.Virtual<V>>) {
+        self.init(Where<O>.name(keyPath))
+    }
 }
 
 extension GroupBy where O == CoreStoreObject {

@@ -65,7 +65,8 @@ extension DynamicObject where Self: CoreStoreObject {
         dataStack.publishObject(objectID())
     }
 
-    /// The publisher of the object in its own stack; nil when that has ended.
+    /// The publisher of the object in the view of its own stack, also for an object of a
+    /// transaction, whose changes it shows after the commit; nil when the stack has ended.
     public func asPublisher() -> ObjectPublisher<Self>? {
         cs_dataStack().map { asPublisher(in: $0) }
     }
