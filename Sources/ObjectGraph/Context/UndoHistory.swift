@@ -9,7 +9,7 @@ struct UndoHistory {
         /// By access.
         var marks: [ObjectIdentifier: RecordScratch.Mark] = [:]
         var denials: [ChangeBuffer.Denial] = []
-        /// What the program has assigned to each created object.
+        /// What the program has assigned to each object that it created or updated.
         var assigned: [ObjectName: UInt64] = [:]
     }
 

@@ -179,11 +179,20 @@ final class UnsafeContext: RecordingContext {
         for access in changedAccesses {
             state.marks[ObjectIdentifier(access)] = access.scratch.mark()
         }
-        for object in changes.created {
-            guard object.change.kind == .inserted, let raw = object.raw else { continue }
-            state.assigned[raw.name] = object.assigned
-        }
+        state.assigned = assignments()
         return state
+    }
+
+    /// The properties that the program assigned, of all changed objects.
+    private func assignments() -> [ObjectName: UInt64] {
+        var assigned: [ObjectName: UInt64] = [:]
+        for object in changes.created where object.change.kind == .inserted {
+            if let raw = object.raw { assigned[raw.name] = object.assigned }
+        }
+        for object in changes.touched where object.change.kind == .updated {
+            if let raw = object.raw { assigned[raw.name] = object.assigned }
+        }
+        return assigned
     }
 
     /// Returns to a state of the scratches. Objects read their values there at the next access.
@@ -265,7 +274,7 @@ final class UnsafeContext: RecordingContext {
 
     /// Gives an object the state that its record has between base and scratch.
     ///
-    /// - Returns: the object if the transaction has created it.
+    /// - Returns: the object if the transaction has created or updated it.
     private func reread(
         _ number: ObjectNumber, _ hierarchy: HierarchyID, _ access: Access
     ) throws(StoreError) -> CoreStoreObject? {
@@ -287,6 +296,7 @@ final class UnsafeContext: RecordingContext {
             let object = try liveObject(known, number, hierarchy, access)
             object?.apply(.restoreUpdated)
             if let object { changes.list(object) }
+            return object
         case (true, false):
             let tag = try access.base.withRow(number, in: hierarchy) { $0.entityTag }
             guard let tag else { return nil }
@@ -347,10 +357,7 @@ final class UnsafeContext: RecordingContext {
                     store: access.store, from: access.base, to: access.scratch.frozen(),
                     touched: access.touched))
         }
-        for object in changes.created {
-            guard object.change.kind == .inserted, let raw = object.raw else { continue }
-            frozen.assigned[raw.name] = object.assigned
-        }
+        frozen.assigned = assignments()
         (lastFrozen, isChangedSinceFreeze) = (frozen.states, false)
         frozenState = state()
         return frozen

@@ -145,7 +145,11 @@ extension EditingContext {
         object.loadRow()
         let old = object.row.buffer.view.link(at: offset)
         let new = target?.raw?.number
-        guard old != new else { return }
+        guard old != new else {
+            // As of attributes: an equal value was assigned too.
+            if object.change != .deleted { object.noteAssignment(UInt16(offset)) }
+            return
+        }
         guard object.change != .deleted else { return store(new, at: offset, of: object) }
         let schema = raw.store.database.schema
         let targetEntity = schema.knownEntity(tag: relationship.destinationTag)
@@ -162,7 +166,7 @@ extension EditingContext {
         {
             // The former partner of a one-to-one link is displaced.
             if let former = partner.raw { try check(relationship, former) }
-            store(nil, at: offset, of: partner)
+            take(at: offset, from: partner)
         }
         try addLink(inverse, from: target, to: object)
     }
@@ -179,6 +183,12 @@ extension EditingContext {
     private func store(_ number: ObjectNumber?, at offset: Int, of object: CoreStoreObject) {
         object.willWriteLink(UInt16(offset))
         object.row.buffer.setLink(number, at: offset)
+    }
+
+    /// Clears a link because of what became of its target: the program assigned nothing here.
+    private func take(at offset: Int, from object: CoreStoreObject) {
+        guard object.isOpen || object.open() else { return }
+        object.row.buffer.setLink(nil, at: offset)
     }
 
     /// Gives a to-many exactly these targets.
@@ -255,7 +265,7 @@ extension EditingContext {
             try check(relationship, raw)
             object.loadRow()
             guard object.row.buffer.view.link(at: offset) == number else { return }
-            store(nil, at: offset, of: object)
+            take(at: offset, from: object)
         } else if relationship.mirrorsToOne {
             willChange(object, .changeLinks)
             changes.links.removeMirror(key(relationship, raw), number)

@@ -12,7 +12,7 @@ struct UnsafeChanges: @unchecked Sendable {
     }
 
     var parts: [Part] = []
-    /// The properties that the program assigned to the objects that it created.
+    /// The properties that the program assigned to the objects that it created or updated.
     var assigned: [ObjectName: UInt64] = [:]
 
     /// The states after the changes, by store.
@@ -156,12 +156,17 @@ private final class PartMerge {
         for field in raw.entity.fields {
             guard case .attribute = field.content else { continue }
             let (value, old) = (mine.view.value(field), before.view.value(field))
-            guard value != old else { continue }
-            if let other = theirs?.view.value(field), other != old, other != value {
+            let isChanged = value != old
+            guard isChanged || isAssigned(field, raw) else { continue }
+            if isChanged, let other = theirs?.view.value(field), other != old, other != value {
                 tell(raw, .property(field.name))
             }
             object.loadRow()
-            guard object.row.buffer.view.value(field) != value else { continue }
+            guard object.row.buffer.view.value(field) != value else {
+                object.noteAssignment(UInt16(field.byteOffset))
+                continue
+            }
+            guard isChanged else { continue }
             object.willWrite(UInt16(field.byteOffset))
             object.row.buffer.setValue(value, field)
             object.didWrite(UInt16(field.byteOffset))
@@ -197,6 +202,13 @@ private final class PartMerge {
         try target.delete(object)
     }
 
+    /// Whether the program assigned a property, if only its value. Which of the far slots were
+    /// assigned is not known.
+    private func isAssigned(_ field: FieldLayout, _ raw: RawObject) -> Bool {
+        let bit = CoreStoreObject.bit(field)
+        return bit != CoreStoreObject.farBit && (assigned[raw.name] ?? 0) & bit != 0
+    }
+
     // MARK: Links
 
     private func mergeLinks(_ name: Name) throws(StoreError) {
@@ -204,14 +216,35 @@ private final class PartMerge {
         for relationship in raw.entity.relationships where relationship.kind == .toOne {
             let mine = try part.to.linkedNumbers(relationship, of: name.number).first
             let old = try before(relationship, name).first
-            guard mine != old else { continue }
+            let wasAssigned = relationship.field.map { isAssigned($0, raw) } ?? false
+            guard mine != old else {
+                if wasAssigned { try reassign(relationship, of: object, raw, mine) }
+                continue
+            }
             let other = name.isNew ? nil : try theirs(relationship, name).first
             if other != old, other != mine { tell(raw, .property(relationship.name)) }
             let targets = try objects(mine.map { [$0] } ?? [], relationship)
             if mine != nil && targets.isEmpty { tell(raw, .linkToDeleted(relationship.name)) }
+            let known = object.assigned
             target.setLinkedObject(
                 targets.first, of: object, raw, relationshipID: relationship.id)
+            // It was cleared because of what became of its target.
+            if mine == nil, !wasAssigned { object.assigned = known }
         }
+    }
+
+    /// Has a link that was assigned its own target count as assigned, unless others changed it.
+    private func reassign(
+        _ relationship: RelationshipLayout, of object: CoreStoreObject, _ raw: RawObject,
+        _ number: ObjectNumber?
+    ) throws(StoreError) {
+        // Only a changed object can be in a conflict.
+        guard object.change.kind != .stored,
+            try target.linkedNumbers(of: object, raw, relationship).first == number
+        else { return }
+        let targets = try objects(number.map { [$0] } ?? [], relationship)
+        if number != nil && targets.isEmpty { return }
+        target.setLinkedObject(targets.first, of: object, raw, relationshipID: relationship.id)
     }
 
     private func mergeLists(_ name: Name) throws(StoreError) {

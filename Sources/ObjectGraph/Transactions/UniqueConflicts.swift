@@ -174,15 +174,28 @@ final class UniqueConflicts {
         }
     }
 
+    /// The to-one relationships that the transaction assigned no target.
+    private func clearedLinks(of object: CoreStoreObject, _ raw: RawObject) -> Set<Int> {
+        object.loadRow()
+        let cleared = raw.entity.relationships.filter { relationship in
+            guard let field = relationship.field, isAssigned(field, of: object) else {
+                return false
+            }
+            return object.row.buffer.view.link(at: field.byteOffset) == nil
+        }
+        return Set(cleared.map(\.id))
+    }
+
     /// Links that the dropped object has lead from, and to, the kept one, as far as it can have
     /// them, in the places of lists where the dropped one is. A to-one link that the kept one has
-    /// stays, unless the transaction assigned the dropped one's.
+    /// stays, unless the transaction assigned the dropped one's, if only no target.
     ///
     /// - Parameter keepsOwn: whether it stays in any case.
     private func moveLinks(
         from source: CoreStoreObject, to target: CoreStoreObject, keepsOwn: Bool = false
     ) throws(StoreError) {
         guard let from = source.raw, let to = target.raw else { return }
+        let cleared = keepsOwn ? [] : clearedLinks(of: source, from)
         // Links between the two say nothing of the one that stays.
         context.unlink(target, from: source, from)
         context.unlink(source, from: target, to)
@@ -198,7 +211,12 @@ final class UniqueConflicts {
                     relationship.inverseAllows(owner: to.entity, target: $0.entity, in: schema)
                 } ?? false
             }
-            guard !movable.isEmpty else { continue }
+            guard !movable.isEmpty else {
+                if cleared.contains(relationship.id) {
+                    context.setLinkedObjects([], of: target, to, relationshipID: relationship.id)
+                }
+                continue
+            }
             let own = context.linkedObjects(of: target, to, relationshipID: relationship.id)
             var merged = own + movable
             if relationship.kind == .toOne {

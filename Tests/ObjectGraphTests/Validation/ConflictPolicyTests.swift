@@ -130,6 +130,63 @@ private final class Entry: CoreStoreObject {
         #expect(left.map(\.id) == [first] && left.map(\.owner) == ["first"])
     }
 
+    /// A bug: only a link that led to an object counted as assigned.
+    @Test(arguments: [false, true], [false, true])
+    func `a cleared link leaves the kept object its own`(isNew: Bool, isUnsafe: Bool) throws {
+        let (stack, id) = try stack(.transactionWins)
+        let other = isNew ? nil : try addOther(stack)
+        try edit(stack, isUnsafe: isUnsafe) { transaction in
+            let known: Account? = other.flatMap { transaction.fetchExisting($0) }
+            let account = known ?? transaction.create(Into<Account>())
+            (account.code, account.owner) = ("a", nil)
+        }
+        #expect(try left(stack).map(\.id) == [id])
+        #expect(try left(stack).map(\.owner) == [nil])
+    }
+
+    /// A deletion assigns nothing.
+    @Test(arguments: [false, true])
+    func `a deleted target takes the kept object's link too`(isUnsafe: Bool) throws {
+        let (stack, id) = try stack(.transactionWins)
+        let other = try addOther(stack)
+        try edit(stack, isUnsafe: isUnsafe) { transaction in
+            let account = try #require(transaction.fetchExisting(other) as Account?)
+            account.code = "a"
+            transaction.delete(account.owner)
+        }
+        #expect(try left(stack).map(\.id) == [id])
+        #expect(try left(stack).map(\.owner) == ["first"])
+    }
+
+    /// A bug: a merge left out what others had committed, or what was there.
+    @Test(arguments: [false, true])
+    func `an equal value of an unsafe transaction is not assigned`(isCommitted: Bool) throws {
+        let (stack, id) = try stack(.transactionWins)
+        let other = try addOther(stack)
+        let unsafe = stack.beginUnsafe()
+        let account = try #require(unsafe.fetchExisting(other) as Account?)
+        (account.code, account.name) = ("a", isCommitted ? "both" : "other")
+        account.owner = account.owner
+        if isCommitted {
+            try stack.perform(synchronous: { transaction in
+                (transaction.fetchExisting(other) as Account?)?.name = "both"
+            })
+        }
+        try unsafe.commitAndWait()
+        #expect(try left(stack).map(\.id) == [id])
+        #expect(try left(stack).map(\.name) == [isCommitted ? "both" : "other"])
+        #expect(try left(stack).map(\.owner) == ["second"])
+    }
+
+    private func edit(
+        _ stack: DataStack, isUnsafe: Bool, _ body: (BaseDataTransaction) throws -> Void
+    ) throws {
+        guard isUnsafe else { return try stack.perform(synchronous: { try body($0) }) }
+        let transaction = stack.beginUnsafe()
+        try body(transaction)
+        try transaction.commitAndWait()
+    }
+
     @Test func `a store that wins keeps its values and its to-one links`() throws {
         let (stack, id) = try stack(.storeWins)
         _ = try addSecond(stack)
