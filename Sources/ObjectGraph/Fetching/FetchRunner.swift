@@ -127,7 +127,7 @@ struct FetchRunner {
         }
     }
 
-    /// The objects whose property has one of these values. Nil unless an index of one store finds
+    /// The objects whose property has one of these values, the first of each. Nil unless an index of one store finds
     /// them all.
     func objects<O: CoreStoreObject>(
         _ type: O.Type, where name: KeyPathString, isOneOf values: [Value]
@@ -144,7 +144,8 @@ struct FetchRunner {
             let rows = access.reader.rowLookup(entity.hierarchy)
             var known = KnownObjects<O>(count: values.count)
             known.repeats = matches.repeats
-            for match in matches.found {
+            // In the order of their numbers: of several with one value the first.
+            for match in matches.found where known.objects[match.position] == nil {
                 let object = try rows.withRow(match.number) { row throws(StoreError) in
                     try context.object(match.number, row: row, access)
                 }

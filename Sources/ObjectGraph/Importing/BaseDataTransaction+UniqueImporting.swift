@@ -4,6 +4,10 @@ extension BaseDataTransaction {
     /// Updates the object with a source's identity, or creates it; nil when the class skips the
     /// source.
     ///
+    /// Where several storages have the class, all are looked through: first the one that `into`
+    /// names, then the others in the order in which they were added. The first object of one
+    /// storage is meant if several there have the identity.
+    ///
     /// - Throws: the error of the class, one of the program's own types as
     ///   ``CoreStoreError/userError(error:)``; `.internalError` when the object cannot be looked
     ///   up.
@@ -19,7 +23,7 @@ extension BaseDataTransaction {
                 }.first
             }
             guard let id = try O.uniqueID(from: source, in: self) else { return nil }
-            let existing = try existingObject(id, O.self)
+            let existing = try existingObject(id, O.self, preferring: into.preferred)
             return try importSource(source, id: id, into: into, existing: existing)
         }
     }
@@ -29,7 +33,8 @@ extension BaseDataTransaction {
     /// Of several sources with one identity the last is used, in the position of the first; a class
     /// with ``ImportableObject/importableRelationships`` imports them one after the other. Texts
     /// are one identity when their UTF-8 bytes are equal. All identities are looked up in one pass,
-    /// through an index if the attribute has one.
+    /// through an index if the attribute has one, and each finds the object that
+    /// ``importUniqueObject(_:source:)`` does.
     ///
     /// - Returns: the objects in the order of the sources, without those that were skipped.
     /// - Throws: the error of the class, one of the program's own types as
@@ -149,7 +154,7 @@ extension BaseDataTransaction {
         _ sources: [O.ImportSource], _ ids: [O.UniqueIDType], _ into: Into<O>,
         mergesRepeats: Bool = true
     ) throws -> [O] {
-        var known = try existingObjects(ids, O.self)
+        var known = try existingObjects(ids, O.self, preferring: into.preferred)
         let last = mergesRepeats ? known.lastPositions : []
         let firsts = mergesRepeats ? [:] : known.firstPositions
         // The class may create or delete the object of a later source while it imports one.
@@ -168,12 +173,12 @@ extension BaseDataTransaction {
             var existing = known.objects[first]
             if existing?.change == .deleted { existing = nil }
             if isRenamed {
-                existing = try existingObject(id, O.self)
+                existing = try existingObject(id, O.self, preferring: into.preferred)
             } else if existing == nil, context.changes.createdCount != createdCount {
                 if context.createdCount(O.self) == ownCount {
                     createdCount = context.changes.createdCount
                 } else {
-                    existing = try existingObject(id, O.self)
+                    existing = try existingObject(id, O.self, preferring: into.preferred)
                 }
             }
             let isNew = existing == nil
@@ -205,72 +210,5 @@ extension BaseDataTransaction {
         object.uniqueIDValue = id
         try object.didInsert(from: source, in: self)
         return object
-    }
-
-    // MARK: Looking up
-
-    func existingObject<O: CoreStoreObject & ImportableUniqueObject>(
-        _ id: O.UniqueIDType, _ type: O.Type
-    ) throws(CoreStoreError) -> O? {
-        try fetchOne(From<O>(), Where<O>(O.uniqueIDKeyPath, isEqualTo: id))
-    }
-
-    /// The objects of identities, looked up together.
-    func existingObjects<O: CoreStoreObject & ImportableUniqueObject>(
-        _ ids: [O.UniqueIDType], _ type: O.Type
-    ) throws(CoreStoreError) -> KnownObjects<O> {
-        // By the values of the store: texts that Swift takes for equal may be two of its keys.
-        let values = ids.map { ValueBridge.value($0) }
-        let runner = FetchRunner(stack: stack, context: context)
-        if let known = try runner.objects(type, where: O.uniqueIDKeyPath, isOneOf: values) {
-            return known
-        }
-        // No index finds the identities.
-        var known = KnownObjects<O>(count: ids.count)
-        var positions: [Value: Int] = Dictionary(minimumCapacity: values.count)
-        for (position, value) in values.enumerated() {
-            if let first = positions[value] {
-                known.repeats.append((position, first))
-            } else {
-                positions[value] = position
-            }
-        }
-        // A part at a time: a condition takes so many values.
-        for start in stride(from: 0, to: ids.count, by: 10_000) {
-            let part = Array(ids[start..<min(start + 10_000, ids.count)])
-            let condition = Where<O>(O.uniqueIDKeyPath, isMemberOf: part)
-            for object in try fetchAll(From<O>(), condition) {
-                guard let position = positions[ValueBridge.value(object.uniqueIDValue)] else {
-                    continue
-                }
-                known.objects[position] = object
-            }
-        }
-        return known
-    }
-}
-
-/// The objects of a store with certain values.
-struct KnownObjects<O: CoreStoreObject> {
-    /// For each value its object, at the first of those that are equal; nil where there is none.
-    var objects: [O?]
-    /// Values that are equal to one before them.
-    var repeats: [(position: Int, first: Int)] = []
-
-    init(count: Int) { objects = [O?](repeating: nil, count: count) }
-
-    /// For each value that equals one before it, the first of its kind.
-    var firstPositions: [Int: Int] {
-        Dictionary(uniqueKeysWithValues: repeats.map { ($0.position, $0.first) })
-    }
-
-    /// For each value that is the first of its kind, the last one that equals it; nil for others.
-    /// Empty when all differ.
-    var lastPositions: [Int?] {
-        guard !repeats.isEmpty else { return [] }
-        var last: [Int?] = Array(objects.indices)
-        for (position, _) in repeats { last[position] = nil }
-        for (position, first) in repeats { last[first] = max(last[first] ?? first, position) }
-        return last
     }
 }

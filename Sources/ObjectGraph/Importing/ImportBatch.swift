@@ -18,9 +18,7 @@ final class ImportBatch {
 
     let objects: PassTable
     private let pass: ImportPass
-    private let configuration: ModelConfiguration
-    private let infersStore: Bool
-    private let root: CoreStoreObject.Type?
+    private let scope: ImportScope
     private var nested: [ObjectIdentifier: Any] = [:]
     private var entries: [ImportEntry] = []
     /// The entries around the one that is being added.
@@ -30,10 +28,8 @@ final class ImportBatch {
     /// - Parameter into: where new objects go, nested ones too.
     init<O: DynamicObject>(_ pass: ImportPass, _ into: Into<O>) {
         self.pass = pass
-        objects = PassTable(pass.transaction)
-        configuration = into.configuration
-        infersStore = into.infersStore
-        root = O.self as? CoreStoreObject.Type
+        scope = ImportScope(into)
+        objects = PassTable(pass.transaction, scope)
     }
 
     var count: Int { entries.count }
@@ -47,7 +43,7 @@ final class ImportBatch {
     func into<O: CoreStoreObject>(_ type: O.Type) throws(CoreStoreError) -> Into<O> {
         let name = ObjectIdentifier(type)
         if let known = nested[name] as? Into<O> { return known }
-        let into = try pass.into(type, beside: root, infersStore ? nil : [configuration])
+        let into = try pass.into(type, in: scope)
         nested[name] = into
         return into
     }
@@ -140,6 +136,7 @@ final class ImportBatch {
             }
         }
         try pass.set(
-            PassLink(owner: owner, slot: slot, isToOne: links.isToOne, targets: targets))
+            PassLink(owner: owner, slot: slot, isToOne: links.isToOne, targets: targets),
+            in: scope)
     }
 }

@@ -37,16 +37,13 @@ final class ImportPass {
 
     unowned let transaction: BaseDataTransaction
     /// Those that links wait for.
-    private let awaited: PassTable
+    private var awaited: [ImportScope: PassTable] = [:]
     private var relationships: [ObjectIdentifier: Any] = [:]
     /// In the order of their sources; nil where a later source said something else.
     private var waiting: [WaitingLink?] = []
     private var waitingPlaces: [LinkPlace: Int] = [:]
 
-    init(_ transaction: BaseDataTransaction) {
-        self.transaction = transaction
-        awaited = PassTable(transaction)
-    }
+    init(_ transaction: BaseDataTransaction) { self.transaction = transaction }
 
     func relationships<O: CoreStoreObject & ImportableObject>(
         of type: O.Type
@@ -60,32 +57,26 @@ final class ImportPass {
 
     /// The destination of a nested class's objects.
     ///
-    /// - Parameters:
-    ///   - root: the class of the sources around it, whose storage takes them.
-    ///   - configurations: the one that the import names; nil when it names none.
+    /// - Parameter scope: of the sources around it, whose storage takes them.
     func into<O: CoreStoreObject>(
-        _ type: O.Type, beside root: CoreStoreObject.Type?, _ configurations: [ModelConfiguration]?
+        _ type: O.Type, in scope: ImportScope
     ) throws(CoreStoreError) -> Into<O> {
         let stack = transaction.stack
-        var stores = stack.stores(for: type, in: configurations)
-        if stores.count > 1, let root {
-            let around = stack.stores(for: root, in: configurations)
-            stores = stores.filter { store in around.contains { $0 === store } }
-        }
+        let stores = scope.stores(for: type, in: stack)
         guard stores.count == 1 else {
             throw .failure(
                 .coding,
                 "sources of \(type) are nested in others, and "
                     + (stores.isEmpty ? "no storage takes" : "several storages take") + " both")
         }
-        return configurations == nil && stack.stores(for: type, in: nil).count == 1
+        return scope.configurations == nil && stack.stores(for: type, in: nil).count == 1
             ? Into<O>() : Into<O>(stores[0].configuration)
     }
 
     // MARK: Links
 
     /// Sets links now, or at the end when a target is not there yet.
-    func set(_ link: PassLink) throws(CoreStoreError) {
+    func set(_ link: PassLink, in scope: ImportScope) throws(CoreStoreError) {
         try check(link)
         if !waitingPlaces.isEmpty {
             let place = LinkPlace(owner: link.owner.objectID(), slot: link.slot)
@@ -103,10 +94,17 @@ final class ImportPass {
             switch target {
             case .object(let object): .object(object.objectID())
             case .reference(let objects, let value):
-                .reference(objects.ask(for: value, in: awaited), value)
+                .reference(objects.ask(for: value, in: awaited(scope)), value)
             }
         }
         waiting.append(WaitingLink(place: place, isToOne: link.isToOne, targets: kept))
+    }
+
+    private func awaited(_ scope: ImportScope) -> PassTable {
+        if let known = awaited[scope] { return known }
+        let new = PassTable(transaction, scope)
+        awaited[scope] = new
+        return new
     }
 
     private func check(_ link: PassLink) throws(CoreStoreError) {
@@ -150,9 +148,9 @@ final class ImportPass {
             for case .reference(let objects, let value) in part.lazy.flatMap(\.targets) {
                 objects.askAgain(for: value)
             }
-            try awaited.lookUp()
+            for table in awaited.values { try table.lookUp() }
             for link in part { try setWaiting(link) }
-            awaited.forget()
+            for table in awaited.values { table.forget() }
         }
     }
 

@@ -14,21 +14,67 @@ class PassObjects {
     func absence(of value: Value) -> String { "" }
 }
 
+/// What an import says of the storages of its objects.
+struct ImportScope: Hashable {
+    /// The configuration that it names; nil when it names none.
+    var configurations: [ModelConfiguration]?
+    private let root: ObjectIdentifier
+    private let rootType: CoreStoreObject.Type?
+
+    /// - Parameter root: the class of its sources, in which others may be nested.
+    init<O: DynamicObject>(_ into: Into<O>) {
+        configurations = into.preferred
+        root = ObjectIdentifier(O.self)
+        rootType = O.self as? CoreStoreObject.Type
+    }
+
+    /// The storages that may take the objects of a class, those of its sources' own if several
+    /// may.
+    func stores(for type: CoreStoreObject.Type, in stack: DataStack) -> [AttachedStore] {
+        let stores = stack.stores(for: type, in: configurations)
+        guard stores.count > 1, let rootType else { return stores }
+        let around = stack.stores(for: rootType, in: configurations)
+        return stores.filter { store in around.contains { $0 === store } }
+    }
+
+    /// The configurations whose objects are meant where others have the same IDs.
+    func preferred(
+        _ type: CoreStoreObject.Type, in stack: DataStack
+    ) -> [ModelConfiguration]? {
+        guard stack.stores(for: type, in: nil).count > 1 else { return nil }
+        return stores(for: type, in: stack).map(\.configuration)
+    }
+
+    static func == (left: ImportScope, right: ImportScope) -> Bool {
+        left.configurations == right.configurations && left.root == right.root
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(configurations)
+        hasher.combine(root)
+    }
+}
+
 /// The objects of a pass, of all classes.
 final class PassTable {
     private unowned let transaction: BaseDataTransaction
+    private let scope: ImportScope
     private var classes: [ObjectIdentifier: PassObjects] = [:]
     /// Whether an object has another ID than its source named, so that no ID that was looked up is
     /// known to be an object's any more.
     var isRenamed = false
 
-    init(_ transaction: BaseDataTransaction) { self.transaction = transaction }
+    init(_ transaction: BaseDataTransaction, _ scope: ImportScope) {
+        self.transaction = transaction
+        self.scope = scope
+    }
 
     func objects<O: CoreStoreObject & ImportableUniqueObject>(
         of type: O.Type
     ) -> UniqueObjects<O> {
         if let known = classes[ObjectIdentifier(type)] as? UniqueObjects<O> { return known }
-        let new = UniqueObjects<O>(transaction, self)
+        let preferred = scope.preferred(O.self, in: transaction.stack)
+        let new = UniqueObjects<O>(transaction, self, preferring: preferred)
         classes[ObjectIdentifier(type)] = new
         return new
     }
@@ -47,6 +93,7 @@ final class PassTable {
 final class UniqueObjects<O: CoreStoreObject & ImportableUniqueObject>: PassObjects {
     private unowned let transaction: BaseDataTransaction
     private unowned let table: PassTable
+    private let preferred: [ModelConfiguration]?
     private var renamedIDs = RenamedIDs<O>()
     private var ids: [O.UniqueIDType] = []
     /// Of each ID; nil where there is none, and from `lookedUpCount` on.
@@ -58,9 +105,17 @@ final class UniqueObjects<O: CoreStoreObject & ImportableUniqueObject>: PassObje
     /// How many objects of the class were created when the IDs were looked up, and for them since.
     private var createdCount = 0
 
-    init(_ transaction: BaseDataTransaction, _ table: PassTable) {
+    init(
+        _ transaction: BaseDataTransaction, _ table: PassTable,
+        preferring preferred: [ModelConfiguration]?
+    ) {
         self.transaction = transaction
         self.table = table
+        self.preferred = preferred
+    }
+
+    private func existing(_ id: O.UniqueIDType) throws(CoreStoreError) -> O? {
+        try transaction.existingObject(id, O.self, preferring: preferred)
     }
 
     func ask(for id: O.UniqueIDType) -> Value {
@@ -89,7 +144,8 @@ final class UniqueObjects<O: CoreStoreObject & ImportableUniqueObject>: PassObje
 
     override func lookUp() throws(CoreStoreError) {
         guard lookedUpCount < ids.count else { return }
-        let found = try transaction.existingObjects(Array(ids[lookedUpCount...]), O.self)
+        let found = try transaction.existingObjects(
+            Array(ids[lookedUpCount...]), O.self, preferring: preferred)
         objects.replaceSubrange(lookedUpCount..., with: found.objects)
         lookedUpCount = ids.count
         createdCount = transaction.context.createdCount(O.self)
@@ -97,7 +153,7 @@ final class UniqueObjects<O: CoreStoreObject & ImportableUniqueObject>: PassObje
 
     override func known(_ value: Value) throws(CoreStoreError) -> CoreStoreObject? {
         guard table.isRenamed, let place = places[value] else { return live(value) }
-        return try transaction.existingObject(ids[place], O.self)
+        return try existing(ids[place])
     }
 
     private func live(_ value: Value) -> O? {
@@ -109,10 +165,10 @@ final class UniqueObjects<O: CoreStoreObject & ImportableUniqueObject>: PassObje
     /// The object of an ID that was looked up. The class may have made it since, or deleted it,
     /// while it imported another source.
     func object(_ id: O.UniqueIDType, _ value: Value) throws(CoreStoreError) -> O? {
-        if table.isRenamed { return try transaction.existingObject(id, O.self) }
+        if table.isRenamed { return try existing(id) }
         if let object = live(value) { return object }
         guard transaction.context.createdCount(O.self) != createdCount else { return nil }
-        let object = try transaction.existingObject(id, O.self)
+        let object = try existing(id)
         if let object, let place = places[value] { objects[place] = object }
         return object
     }

@@ -180,6 +180,101 @@ import Testing
         }
     }
 
+    /// A stack with a binder and a label of one code in each of two storages.
+    private func twins() throws -> DataStack {
+        let both: Set<String> = ["A", "B"]
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entityConfigurations: [
+                    Entity<Binder>("Binder"): both, Entity<Sheet>("Sheet"): both,
+                    Entity<Label>("Label"): both,
+                ]),
+            viewContext: .queue(queue))
+        for configuration in ["A", "B"] {
+            try stack.addStorageAndWait(InMemoryStore(configuration: configuration))
+        }
+        try stack.perform(synchronous: { transaction in
+            for configuration in ["A", "B"] {
+                transaction.create(Into<Binder>(configuration)).code = "x"
+                transaction.create(Into<Label>(configuration)).code = "x"
+            }
+        })
+        return stack
+    }
+
+    private func texts(_ stack: DataStack) throws -> [[String]] {
+        try queue.sync { () throws in
+            try ["A", "B"].map { configuration in
+                let labels = try stack.fetchAll(From<Label>(configuration))
+                let binders = try stack.fetchAll(From<Binder>(configuration))
+                #expect(labels.count == 1 && binders.count == 1)
+                return labels.map(\.text) + binders.map(\.text)
+            }
+        }
+    }
+
+    /// A bug: one source found the first object, several found the last.
+    @Test(arguments: ["A", "B", nil], [false, true])
+    func `an ID of two storages did not mean the named one's object`(
+        name: String?, isBatch: Bool
+    ) throws {
+        let stack = try twins()
+        let labels = name.map { Into<Label>($0) } ?? Into<Label>()
+        let binders = name.map { Into<Binder>($0) } ?? Into<Binder>()
+        let source: [String: Any] = ["code": "x", "text": "new"]
+        try stack.perform(synchronous: { transaction in
+            if isBatch {
+                _ = try transaction.importUniqueObjects(labels, sourceArray: [source])
+                _ = try transaction.importUniqueObjects(binders, sourceArray: [source])
+            } else {
+                _ = try transaction.importUniqueObject(labels, source: source)
+                _ = try transaction.importUniqueObject(binders, source: source)
+            }
+        })
+        let expected = name == "B" ? [["", ""], ["new", "new"]] : [["new", "new"], ["", ""]]
+        #expect(try texts(stack) == expected)
+    }
+
+    @Test(arguments: ["A", "B"], ["x", "y"])
+    func `a named target was another storage's`(name: String, label: String) throws {
+        let stack = try twins()
+        try stack.perform(synchronous: { transaction in
+            try transaction.importRelatedObjects { () throws in
+                _ = try transaction.importUniqueObject(
+                    Into<Binder>(name), source: ["code": "x", "text": "new", "label": label])
+                guard label == "y" else { return }
+                for configuration in ["A", "B"] {
+                    transaction.create(Into<Label>(configuration)).code = "y"
+                }
+            }
+        })
+        try queue.sync { () throws in
+            let binder = try #require(try stack.fetchOne(From<Binder>(name)))
+            #expect(binder.text == "new" && binder.label?.code == label)
+        }
+    }
+
+    @Test func `several sources found the last object of an ID, and one the first`() throws {
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entities: [
+                    Entity<Binder>("Binder"), Entity<Sheet>("Sheet"),
+                    Entity<Label>("Label", indexes: [[\.$code]]),
+                ]), viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore())
+        try stack.perform(synchronous: { transaction in
+            let labels = (0..<2).map { _ in transaction.create(Into<Label>()) }
+            for label in labels { label.code = "x" }
+            let source: [String: Any] = ["code": "x"]
+            let one = try transaction.importUniqueObject(Into<Label>(), source: source)
+            let several = try transaction.importUniqueObjects(
+                Into<Label>(), sourceArray: [source, ["code": "y"]])
+            #expect(one === labels[0] && several.first === labels[0])
+        })
+    }
+
     @Test(arguments: [
         "6F9619FF-8B86-D011-B42D-00CF4FC964FF", "6f9619ff-8b86-d011-b42d-00cf4fc964ff",
     ])
