@@ -242,8 +242,9 @@ final class UnsafeContext: RecordingContext {
         // Observers that were told before it may have changed more objects.
         noteTouched()
         history?.isChanged = false
+        let present = changedAccesses.filter { !$0.store.isDetached }
         // An object that the state does not have keeps its last values.
-        for access in changedAccesses {
+        for access in present {
             for (hierarchy, numbers) in access.touched {
                 for number in numbers {
                     access.registered(number, in: hierarchy)?.loadRow()
@@ -251,12 +252,14 @@ final class UnsafeContext: RecordingContext {
             }
         }
         let held = (changes.created, changes.touched, changes.removed)
+        let gone = changedObjects { $0.isDetached }
         changes.restart()
+        for object in gone { settle(object, state) }
         for access in changedAccesses {
             access.scratch.restore(
                 state.marks[ObjectIdentifier(access)] ?? access.emptyMark)
         }
-        for access in changedAccesses {
+        for access in present {
             for (hierarchy, numbers) in access.touched {
                 for number in numbers.sorted() {
                     let object = try reread(number, hierarchy, access)
@@ -270,6 +273,22 @@ final class UnsafeContext: RecordingContext {
         isChangedSinceFreeze = true
         changeCount += 1
         withExtendedLifetime(held) {}
+    }
+
+    /// Gives an object of a storage that was removed its state. It cannot be read again: it keeps
+    /// its values, and stays changed unless all changes are discarded.
+    private func settle(_ object: CoreStoreObject, _ state: UndoHistory.State) {
+        let isListed = changedAccesses.contains { access in
+            access.store === object.raw?.store && state.marks[ObjectIdentifier(access)] != nil
+        }
+        if isListed {
+            if object.change.isPending { object.apply(.flush) }
+            return changes.list(object)
+        }
+        let isNew = object.change.kind == .inserted
+        object.apply(.rewind)
+        object.assigned = 0
+        if isNew { object.apply(.delete) }
     }
 
     /// Gives an object the state that its record has between base and scratch.
@@ -388,6 +407,8 @@ final class UnsafeContext: RecordingContext {
             // The merge meets links that others made; those of before are cleared already.
             changes.replaceDenials(denials + changes.denials)
         }
+        // These hold the former bases, whose pages no commit could use again.
+        (lastFrozen, frozenState) = ([:], UndoHistory.State())
         history?.restart(state())
         notePin()
     }
@@ -404,7 +425,9 @@ final class UnsafeContext: RecordingContext {
                 live.append((object, isThere))
             }
         }
-        let kept = changedObjects(besides: bases)
+        // Those of stores that were first used while the commit was under way, and of those that
+        // are gone.
+        let kept = changedObjects { bases[ObjectIdentifier($0)] == nil }
         changes.restart()
         for object in kept { changes.list(object) }
         for access in changedAccesses {
@@ -417,16 +440,11 @@ final class UnsafeContext: RecordingContext {
         }
     }
 
-    /// The changed objects of the stores that do not move: those that were first used while the
-    /// commit was under way, and those that are gone.
-    private func changedObjects(
-        besides bases: [ObjectIdentifier: RecordReader]
-    ) -> [CoreStoreObject] {
+    /// The changed objects of some stores.
+    private func changedObjects(in isMeant: (AttachedStore) -> Bool) -> [CoreStoreObject] {
         var listed = changes.created.filter { $0.change.kind == .inserted }
         listed += changes.touched.filter { $0.change.kind == .updated }
         listed += changes.removed
-        return listed.filter { object in
-            object.raw.map { bases[ObjectIdentifier($0.store)] == nil } ?? false
-        }
+        return listed.filter { object in object.raw.map { isMeant($0.store) } ?? false }
     }
 }

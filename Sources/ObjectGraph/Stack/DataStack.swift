@@ -9,6 +9,10 @@ import struct Synchronization.Atomic
 /// Fetches on the stack read its view: the state of a commit, which stays until the view moves. It
 /// moves where it lives (``ViewContext``), at the next use after a commit. Any thread may run
 /// transactions, one at a time; none waits for the view.
+///
+/// The release of a stack closes its storages. Objects of the view that outlive it keep their
+/// values if it is released where the view lives, or ``close()`` was called; otherwise only those
+/// that had been read.
 public final class DataStack: Equatable, @unchecked Sendable {
     /// The name of the program's executable.
     public static var applicationName: String {
@@ -93,7 +97,8 @@ public final class DataStack: Equatable, @unchecked Sendable {
     deinit {
         link.end()
         steps.end()
-        view?.end()
+        // Elsewhere its objects may be in use, and are not touched.
+        if viewExecutor.isCurrent { view?.forgetAll() } else { view?.end() }
         for store in attached.withLock({ $0 }) { try? store.close() }
     }
 

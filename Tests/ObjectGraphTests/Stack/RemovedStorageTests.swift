@@ -168,6 +168,62 @@ import Testing
         #expect(labels == ["b", "c"])
     }
 
+    /// A bug: it could not read the objects of the storage again, and failed from then on.
+    @Test(arguments: [false, true], [false, true])
+    func `an unsafe transaction could not roll back without a storage of its objects`(
+        isFlushed: Bool, isObserved: Bool
+    ) throws {
+        let (stack, one, _) = try stack()
+        let form = stack.beginUnsafe()
+        let notes = try form.fetchAll(From<Note>().orderBy(.ascending(\.$text)))
+        let monitor = isObserved ? form.monitorObject(notes[0]) : nil
+        for note in notes { note.text += " changed" }
+        let new = ["One", "Two"].map { form.create(Into<Note>($0)) }
+        if isFlushed { form.flush() }
+        stack.unsafeRemovePersistentStoreAndWait(one)
+        #expect(form.hasChanges)
+        form.rollback()
+        #expect(!form.hasChanges)
+        #expect(new.map(\.isDeleted) == [true, true])
+        #expect(notes.map(\.text) == ["One changed", "Two"])
+        notes[1].text = "Later"
+        try form.commitAndWait()
+        let texts = try stack.read { try $0.fetchAll(From<Note>()).map(\.text) }
+        #expect(texts == ["Later"])
+        withExtendedLifetime(monitor) {}
+    }
+
+    /// A bug, as above.
+    @Test func `an unsafe transaction could not undo without a storage of its objects`() throws {
+        let (stack, one, _) = try stack()
+        let form = stack.beginUnsafe(supportsUndo: true)
+        let notes = try form.fetchAll(From<Note>().orderBy(.ascending(\.$text)))
+        for note in notes { note.text += " changed" }
+        form.flush()
+        stack.unsafeRemovePersistentStoreAndWait(one)
+        form.undo()
+        #expect(notes.map(\.text) == ["One changed", "Two"])
+        form.redo()
+        #expect(notes.map(\.text) == ["One changed", "Two changed"])
+        // Nothing of the removed storage is lost in silence.
+        #expect(throws: CoreStoreError.self) { try form.commitAndWait() }
+        form.rollback()
+        notes[1].text = "Later"
+        try form.commitAndWait()
+        #expect(try stack.read { try $0.fetchAll(From<Note>()).map(\.text) } == ["Later"])
+    }
+
+    /// A bug: those that had not been read were empty.
+    @Test func `objects keep their values when their stack is released`() throws {
+        try queue.sync { () throws in
+            var held: DataStack? = try stack().0
+            let notes = try held?.fetchAll(From<Note>().orderBy(.ascending(\.$text)))
+            held?.refreshAndMergeAllObjects()
+            held = nil
+            #expect(notes?.map(\.text) == ["One", "Two"])
+        }
+    }
+
     @Test func `limits and orders count over all stores`() throws {
         let (stack, _, _) = try stack()
         try stack.perform(synchronous: { transaction in

@@ -290,4 +290,32 @@ import Testing
         try nested.commitAndWait()
         #expect(nested.conflicts == [])
     }
+
+    /// A bug: the states before a commit were kept until the next one, and with them the pages of
+    /// the commit that they lie over.
+    @Test(arguments: [false, true])
+    func `a commit kept its former base`(isChangedMeanwhile: Bool) throws {
+        let form = stack.beginUnsafe(supportsUndo: true)
+        let first = try person(0, form)
+        first.name = "new"
+        form.flush()
+        let context = try #require(form.context as? UnsafeContext)
+        weak let base = try #require(context.changedAccesses.first).base
+        #expect(base != nil)
+        if isChangedMeanwhile {
+            let done = DispatchSemaphore(value: 0)
+            form.commit { _ in done.signal() }
+            first.name = "newer"
+            done.wait()
+        } else {
+            try form.commitAndWait()
+        }
+        #expect(form.hasChanges == isChangedMeanwhile)
+        // The queue of the commit may hold it for a moment more.
+        for _ in 0..<2000 where base != nil { Thread.sleep(forTimeInterval: 0.001) }
+        #expect(base == nil)
+        #expect(first.name == (isChangedMeanwhile ? "newer" : "new"))
+        form.rollback()
+        #expect(first.name == "new")
+    }
 }
