@@ -7,6 +7,8 @@ package class RecordEditor: RecordReader {
     /// The saved change of each entity's record count since the beginning, by tag.
     private(set) final var savedChanges: [UInt16: Int] = [:]
     private final var conflictCandidates: [HierarchyID: Set<ObjectNumber>] = [:]
+    /// Owners whose lists deletions have shortened, by relationship.
+    private final var shortenedLists: [Int: Set<ObjectNumber>] = [:]
     /// The plans of the last batch, for the next one.
     private final var plans: EntityPlans?
     /// Nil if changes are not recorded.
@@ -39,7 +41,7 @@ package class RecordEditor: RecordReader {
     package func useNumbers(upTo last: ObjectNumber, in hierarchy: HierarchyID) {}
 
     /// Frees the memory kept for the next batch.
-    final func forgetBatches() { (plans, conflictCandidates) = (nil, [:]) }
+    final func forgetBatches() { (plans, conflictCandidates, shortenedLists) = (nil, [:], [:]) }
 
     /// Applies changes to records, indexes, links and counters.
     package final func apply(_ batch: borrowing RecordBatch) throws(StoreError) {
@@ -109,6 +111,19 @@ package class RecordEditor: RecordReader {
         defer { conflictCandidates = [:] }
         return conflictCandidates.sorted { $0.key.rootTag < $1.key.rootTag }
             .map { ($0.key, $0.value.sorted()) }
+    }
+
+    /// Notes that a list without an inverse has lost an object that was deleted.
+    final func noteShorter(_ relationship: RelationshipLayout, of owner: ObjectNumber) {
+        guard relationship.minCount > 0 else { return }
+        shortenedLists[relationship.id, default: []].insert(owner)
+    }
+
+    /// The owners of lists with a least count, but without an inverse, that deletions have shortened
+    /// since the last call, by relationship and in order.
+    package final func takeShortenedLists() -> [(relationshipID: Int, owners: [ObjectNumber])] {
+        defer { shortenedLists = [:] }
+        return shortenedLists.sorted { $0.key < $1.key }.map { ($0.key, $0.value.sorted()) }
     }
 
     /// Another object with the same values in the columns of a unique constraint; nil if there is

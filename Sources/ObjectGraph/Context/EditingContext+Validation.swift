@@ -1,5 +1,12 @@
 import RecordStore
 
+/// The lists of one relationship that deletions have shortened.
+struct ShortenedLists {
+    var store: AttachedStore
+    var relationshipID: Int
+    var owners: [ObjectNumber]
+}
+
 extension EditingContext {
     /// Throws for what may not be saved, all of it at once: required values that are nil, rules of
     /// the program, counts of links out of their bounds, and deletions that a deny rule forbids.
@@ -67,9 +74,35 @@ extension EditingContext {
                     try validateEvicted(name, &violations)
                 }
             }
+            try validateShortened(&violations)
         } catch {
             throw CoreStoreError(error)
         }
+    }
+
+    /// The owner of a list without an inverse is not changed by the deletion of a member.
+    private func validateShortened(_ violations: inout [Violation]) throws(StoreError) {
+        for lists in takeShortenedLists() {
+            let access = try self.access(to: lists.store)
+            let schema = access.reader.schema
+            let relationship = schema.relationship(id: lists.relationshipID)
+            let hierarchy = schema.knownEntity(tag: relationship.sourceTag).hierarchy
+            for owner in lists.owners {
+                let tag = try access.reader.withRow(owner, in: hierarchy) { $0.entityTag }
+                guard let tag else { continue }
+                let kind = access.kind(tag, in: self)
+                guard !isChanged(owner, kind) else { continue }
+                let count = try access.reader.linkCount(relationship, of: owner)
+                validate(count, relationship, RawObject(kind: kind, number: owner), &violations)
+            }
+        }
+    }
+
+    /// Whether an object is validated with what the transaction changed.
+    private func isChanged(_ number: ObjectNumber, _ kind: ObjectKind) -> Bool {
+        if let known = kind.objects.object(number), known.change.kind != .stored { return true }
+        guard let evicted = kind.evicted else { return false }
+        return evicted.created(number) != nil || evicted.updated(number) != nil
     }
 
     private func validateEvicted(

@@ -29,6 +29,10 @@ class EditingContext: ObjectContext {
         throw StoreError(.readOnly, "objects are created in a transaction")
     }
 
+    /// Lists that deletions have shortened although no inverse leads to their owners, since the
+    /// last call.
+    func takeShortenedLists() -> [ShortenedLists] { [] }
+
     // MARK: Changes
 
     override final func willChange(

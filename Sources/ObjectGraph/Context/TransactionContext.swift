@@ -47,6 +47,8 @@ final class TransactionContext: RecordingContext {
         let transaction: RecordTransaction
         if let lent {
             transaction = lent
+            // What a migration did is for its checks.
+            _ = lent.takeShortenedLists()
         } else {
             transaction = try store.database.beginWrite(notesChanges: isRecorded)
         }
@@ -117,6 +119,14 @@ final class TransactionContext: RecordingContext {
             // As of a flush: what is applied in part is only mended by a rollback.
             refuseCommit(error)
             throw error
+        }
+    }
+
+    override func takeShortenedLists() -> [ShortenedLists] {
+        writes.flatMap { access in
+            access.transaction.takeShortenedLists().map { id, owners in
+                ShortenedLists(store: access.store, relationshipID: id, owners: owners)
+            }
         }
     }
 

@@ -72,6 +72,7 @@ final class LinkApplier {
                     targets.append(replacement)
                 }
                 try set(relationship, owner, targets)
+                transaction.noteShorter(relationship, of: owner)
             }
         }
     }

@@ -155,6 +155,40 @@ private final class Picture: CoreStoreObject {
         #expect(try queue.sync { try stack.fetchCount(From<Picture>()) } == 2)
     }
 
+    /// A bug: only a change of its owner had a list counted, and no inverse leads to that.
+    @Test(arguments: [0, 1, 2])
+    func `a deleted member left a list with fewer than its least count`(_ form: Int) throws {
+        let (stack, queue) = try stack()
+        try stack.perform(synchronous: { transaction in
+            let album = transaction.create(Into<Album>())
+            album.pair = (0..<3).map { _ in transaction.create(Into<Picture>()) }
+            for (number, picture) in album.pair.enumerated() { picture.name = "\(number)" }
+        })
+        func delete(_ names: String...) throws {
+            let meant = From<Picture>().where(format: "name IN %@", names)
+            guard form == 2 else {
+                return try stack.perform(synchronous: { transaction in
+                    if form == 0 {
+                        transaction.delete(try transaction.fetchAll(meant))
+                    } else {
+                        _ = try transaction.deleteAll(meant)
+                    }
+                })
+            }
+            let transaction = stack.beginUnsafe()
+            transaction.delete(try transaction.fetchAll(meant))
+            try transaction.commitAndWait()
+        }
+        try delete("0")
+        let failure = #expect(throws: CoreStoreError.self) { try delete("1") }
+        #expect(failure?.violations.map(\.kind) == [.count])
+        #expect(failure?.violations.first?.keyPaths == ["pair"])
+        #expect(try queue.sync { try stack.fetchCount(From<Picture>()) } == 2)
+        // An empty list is always accepted.
+        try delete("1", "2")
+        #expect(try queue.sync { try stack.fetchCount(From<Picture>()) } == 0)
+    }
+
     private final class Shelf: CoreStoreObject {
         @Field.Relationship("items", inverse: \.$shelf, deleteRule: .noAction)
         var items: Set<Item>
