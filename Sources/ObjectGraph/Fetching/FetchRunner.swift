@@ -37,8 +37,16 @@ struct FetchRunner {
         _ terms: FetchTerms, _ body: (CoreStoreObject) -> Void
     ) throws(CoreStoreError) {
         try throwFault()
+        // What the transaction has deleted is left out, and counts for no limit.
+        let mayLack =
+            !terms.includesPendingChanges
+            && (context as? EditingContext)?.changes.hasChanges == true
+        var skipped = mayLack ? terms.request.offset : 0
+        var rest = mayLack ? terms.request.limit ?? .max : .max
         do {
-            try forEachRow(type, configurations, terms) { part, number, row in
+            try forEachRow(type, configurations, mayLack ? terms.forAll : terms) {
+                part, number, row in
+                guard rest > 0 else { return }
                 let access = try part.access ?? context.access(to: part.store)
                 // A row from before the transaction may be older than what the object has there.
                 let object =
@@ -47,7 +55,13 @@ struct FetchRunner {
                     : try context.object(
                         number, in: part.reader.schema.knownEntity(tag: row.entityTag).hierarchy,
                         access)
-                if let object, object.change != .deleted { body(object) }
+                guard let object, object.change != .deleted else { return }
+                guard skipped == 0 else {
+                    skipped -= 1
+                    return
+                }
+                rest -= 1
+                body(object)
             }
         } catch {
             throw reported(error)

@@ -39,6 +39,13 @@ struct FetchTerms {
         return request
     }
 
+    /// These terms for all objects, without limit and offset.
+    var forAll: FetchTerms {
+        var terms = self
+        terms.request = unlimited
+        return terms
+    }
+
     /// The request for all objects, without its limit and its offset.
     var unlimited: FetchRequest {
         var request = request

@@ -92,6 +92,23 @@ import Testing
         })
     }
 
+    /// A bug: a limit counted objects that the transaction had deleted, which were left out then.
+    @Test func `a fetch of the state before a transaction found fewer than its limit`() throws {
+        try stack.perform(synchronous: { transaction in
+            transaction.delete(objectIDs: [ids[0], ids[2]])
+            for (offset, limit, expected) in [(0, 2, [1, 3]), (1, 1, [3]), (2, 9, [4])] {
+                let found = try transaction.fetchAll(
+                    From<Person>().where(format: "name IN %@", (0..<5).map { "person \($0)" })
+                        .orderBy(.ascending(\.$name))
+                        .tweak {
+                            $0.includesPendingChanges = false
+                            ($0.fetchOffset, $0.fetchLimit) = (offset, limit)
+                        })
+                #expect(found.map(\.name) == expected.map { "person \($0)" })
+            }
+        })
+    }
+
     @Test func `an unread object that a later transaction deleted has its defaults`() throws {
         let person = try stack.perform(synchronous: { transaction in
             try #require(transaction.edit(Into<Person>(), ids[7]))
