@@ -2,7 +2,7 @@
 /// Of the program's closures it covers only that they exist.
 struct PlanFingerprint {
     /// Must change whenever the passes of a plan change, in sequence or in effect.
-    private static let sequenceVersion = 11
+    private static let sequenceVersion = 12
 
     private var bytes: [UInt8] = []
 

@@ -1,3 +1,5 @@
+import PageStore
+
 /// The steps from the schema of a file to the program's. All are planned before the first runs.
 struct MigrationPlan {
     /// The steps that change more than the indexes; empty if the file can be used as it is.
@@ -42,6 +44,10 @@ struct MigrationPlan {
         _ terms: MigrationTerms
     ) throws(StoreError) {
         guard terms.needsMigration(from: stored.description, to: wanted) else {
+            if stored.description.modelVersion != wanted.modelVersion {
+                try NameCheck.refuseExchange(
+                    from: stored.description, through: terms.route?(stored.description) ?? [])
+            }
             (steps, stepNumbers, versions) = ([], [], [])
             (fingerprint, callsProgram, earlier) = (0, false, [])
             followsStored = false
@@ -66,6 +72,9 @@ struct MigrationPlan {
         }
         self.versions = versions
         earlier = terms.earlier()
+        for model in earlier where model.fingerprint == wanted.fingerprint {
+            try NameCheck.refuseExchange(from: model, through: terms.route?(model) ?? [])
+        }
         fingerprint = PlanFingerprint(stored, versions).value
         callsProgram = versions.contains(where: \.makesValues)
         (steps, stepNumbers) = ([], [])
@@ -79,12 +88,16 @@ struct MigrationPlan {
         (steps, stepNumbers) = ([], [])
         var schema = stored
         for (number, version) in versions.enumerated() {
-            try Self.checkNames(from: schema.description, to: version)
+            try NameCheck(from: schema.description, to: version).refuse()
             let step = try VersionPlan(from: schema, to: version)
             guard step.limit <= limit else {
                 throw Self.refusal(LayoutEdits(from: schema, to: version.schema), version)
             }
-            guard !step.isEmpty else { continue }
+            guard !step.isEmpty else {
+                // A later step is compared with what this version states.
+                schema = try schema.stating(version.schema)
+                continue
+            }
             schema = step.schema
             steps.append(step)
             stepNumbers.append(number)
@@ -109,32 +122,6 @@ struct MigrationPlan {
         return part
     }
 
-    /// Refuses renamings that are not certain, unless mappings say what becomes of the objects.
-    /// Recreating the file is no remedy: the program is wrong, and the file may be right.
-    private static func checkNames(
-        from stored: SchemaDescription, to version: MigrationStep
-    ) throws(StoreError) {
-        guard version.mappings == nil else { return }
-        if let (element, name) = SchemaDifference.unfollowedName(
-            from: stored, to: version.schema)
-        {
-            throw StoreError(
-                .invalidArgument,
-                "\(element) states the earlier name “\(name)”, and another one of the model is "
-                    + "what the file has by that name: name the versions between the two in a "
-                    + "migration chain, or state no earlier name")
-        }
-        let edits = SchemaDifference.edits(from: stored, to: version.schema)
-        guard let renaming = edits.first(where: \.isRenaming),
-            stored.fingerprint == version.schema.fingerprint
-        else { return }
-        throw StoreError(
-            .invalidArgument,
-            "\(renaming), and the model is otherwise the file's: programs of the two models would "
-                + "open each other's files and take one's values for the other's; give the entity "
-                + "or the property a versionHashModifier")
-    }
-
     private static func refusal(_ edits: LayoutEdits, _ step: MigrationStep) -> StoreError {
         let what = "its objects must be rewritten, which this opening does not allow"
         guard !step.isOfProgram else {
@@ -145,6 +132,36 @@ struct MigrationPlan {
         var error = LayoutPlan.mismatch(edits.impossible.isEmpty ? edits.edits : edits.impossible)
         error.message += "; \(what)"
         return error
+    }
+}
+
+extension Schema {
+    /// This schema with the earlier names that another one states, which is its equal but for
+    /// indexes.
+    fileprivate func stating(_ other: SchemaDescription) throws(StoreError) -> Schema {
+        func names<Element>(
+            _ elements: [Element], _ name: (Element) -> String, _ previous: (Element) -> String?
+        ) -> [String: String] {
+            Dictionary(
+                elements.compactMap { element in previous(element).map { (name(element), $0) } }
+            ) { first, _ in first }
+        }
+        var stated = description
+        let later = Dictionary(other.entities.map { ($0.name, $0) }) { first, _ in first }
+        for (index, entity) in stated.entities.enumerated() {
+            guard let later = later[entity.name] else { continue }
+            stated.entities[index].previousName = later.previousName
+            let attributes = names(later.attributes, \.name, \.previousName)
+            for (number, attribute) in entity.attributes.enumerated() {
+                stated.entities[index].attributes[number].previousName = attributes[attribute.name]
+            }
+            let links = names(later.relationships, \.name, \.previousName)
+            for (number, link) in entity.relationships.enumerated() {
+                stated.entities[index].relationships[number].previousName = links[link.name]
+            }
+        }
+        let layout = storedLayout ?? StoredLayout(declaredBy: self)
+        return try Schema(stated, layout: layout.bytes, page: PageID(0))
     }
 }
 

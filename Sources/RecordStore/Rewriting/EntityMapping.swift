@@ -52,6 +52,8 @@ struct EntityPairs {
     private(set) var later: [String: String] = [:]
     /// By the earlier names.
     private(set) var mappers: [String: RecordMapper] = [:]
+    /// The entities of both versions that no mapping names.
+    private(set) var unmapped: (before: SchemaDescription, after: SchemaDescription)
 
     /// Pairs the entities that no mapping names by equal names, or by the previous name that the
     /// later one declares. Throws `invalidArgument` if a mapping names an unknown entity, or two
@@ -59,6 +61,7 @@ struct EntityPairs {
     init(
         from stored: SchemaDescription, to wanted: SchemaDescription, _ mappings: [EntityMapping]?
     ) throws(StoreError) {
+        unmapped = (stored, wanted)
         guard let mappings else {
             later = SchemaDifference.entities(from: stored, to: wanted)
             return
@@ -72,11 +75,10 @@ struct EntityPairs {
             later[source] = destination
             if case .transform(_, _, let mapper) = mapping { mappers[source] = mapper }
         }
-        // Only among the entities that no mapping names.
-        var (before, after) = (stored, wanted)
-        before.entities.removeAll { sources.contains($0.name) }
-        after.entities.removeAll { destinations.contains($0.name) }
-        later.merge(SchemaDifference.entities(from: before, to: after)) { first, _ in first }
+        unmapped.before.entities.removeAll { sources.contains($0.name) }
+        unmapped.after.entities.removeAll { destinations.contains($0.name) }
+        let inferred = SchemaDifference.entities(from: unmapped.before, to: unmapped.after)
+        later.merge(inferred) { first, _ in first }
     }
 
     private static func names(

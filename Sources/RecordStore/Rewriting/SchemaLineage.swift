@@ -17,7 +17,7 @@ struct SchemaLineage {
     let after: EntityLines
     /// The later property of each earlier one, if paired entities declare them.
     let paths: [PropertyPath: PropertyPath]
-    private let earlierPaths: [PropertyPath: PropertyPath]
+    private let sources: PropertySources
     /// Maps later names of entities to their names in the file.
     private let storedNames: [String: String]
     /// The earlier and later roots of hierarchies whose records move to other trees.
@@ -31,56 +31,19 @@ struct SchemaLineage {
         try SchemaCheck.validate(step.schema)
         self.stored = stored.description
         wanted = step.schema
-        pairs = try EntityPairs(from: stored.description, to: step.schema, step.mappings)
+        sources = try PropertySources(from: stored.description, to: step)
+        (pairs, spare, renamed) = (sources.pairs, sources.spare, sources.renamed)
+        (before, after, paths) = (sources.before, sources.after, sources.paths)
         storedNames = Dictionary(pairs.later.map { ($1, $0) }) { first, _ in first }
-        spare = Self.spare(stored.description, step.schema)
-        renamed = Self.renamed(stored.description, pairs, spare)
-        var later = step.schema
-        for index in later.entities.indices { later.entities[index].previousName = nil }
-        before = EntityLines(renamed)
-        after = EntityLines(later)
-        paths = SchemaDifference.properties(from: renamed, to: later)
-        earlierPaths = Dictionary(paths.map { ($1, $0) }) { first, _ in first }
-        impossible = LayoutEdits(from: try Schema(renamed), to: later).impossible
+        impossible = LayoutEdits(from: try Schema(renamed), to: sources.later).impossible
         findMoved()
         findReplaced()
-    }
-
-    /// A prefix that no entity name and no property name of either version has.
-    private static func spare(_ first: SchemaDescription, _ second: SchemaDescription) -> String {
-        var names: [String] = []
-        for entity in first.entities + second.entities {
-            names.append(entity.name)
-            names += entity.attributes.map(\.name) + entity.relationships.map(\.name)
-        }
-        var spare = "~"
-        while names.contains(where: { $0.hasPrefix(spare) }) { spare += "~" }
-        return spare
-    }
-
-    private static func renamed(
-        _ schema: SchemaDescription, _ pairs: EntityPairs, _ spare: String
-    ) -> SchemaDescription {
-        func name(_ entity: String) -> String { pairs.later[entity] ?? spare + entity }
-        var renamed = schema
-        for index in renamed.entities.indices {
-            renamed.entities[index].name = name(renamed.entities[index].name)
-            renamed.entities[index].previousName = nil
-            renamed.entities[index].superentityName =
-                renamed.entities[index].superentityName.map(name)
-            for number in renamed.entities[index].relationships.indices {
-                let relationship = renamed.entities[index].relationships[number]
-                renamed.entities[index].relationships[number].destinationEntityName =
-                    name(relationship.destinationEntityName)
-            }
-        }
-        return renamed
     }
 
     // MARK: Entities and properties of both versions
 
     /// Whether both versions have an entity of this name.
-    func isPaired(_ entity: String) -> Bool { before[entity] != nil && after[entity] != nil }
+    func isPaired(_ entity: String) -> Bool { sources.isPaired(entity) }
 
     func isMoved(later entity: String) -> Bool { movedRoots.after.contains(after.root(entity)) }
     func isMoved(earlier entity: String) -> Bool {
@@ -197,91 +160,15 @@ struct SchemaLineage {
 
     // MARK: Sources of values and links
 
-    /// Looks up properties of one kind that the objects of an entity have, in either version.
-    private struct Lookup {
-        /// The earlier name that a property states.
-        var previousName: (EntityLines, PropertyPath) -> String?
-        var find: (EntityLines, String) -> PropertyPath?
-        var paths: (EntityLines) -> [PropertyPath]
-    }
-
     /// The earlier attribute that a later one takes its values from, in objects of a paired entity,
     /// whatever the types.
     func source(ofAttribute path: PropertyPath, in entity: String) -> PropertyPath? {
-        let lookup = Lookup { lines, path in
-            lines.attribute(path)?.previousName
-        } find: { lines, name in
-            lines.attributePath(name, of: entity)
-        } paths: { lines in
-            lines.attributes(of: entity).map(\.path)
-        }
-        return source(of: path, in: entity, lookup)
+        sources.source(of: path, in: entity, .attributes)
     }
 
     /// The earlier relationship that a later one takes its links from, in objects of an entity.
     func source(ofRelationship path: PropertyPath, in entity: String) -> PropertyPath? {
-        let lookup = Lookup { lines, path in
-            lines.relationship(path)?.previousName
-        } find: { lines, name in
-            lines.relationshipPath(name, of: entity)
-        } paths: { lines in
-            lines.relationships(of: entity).map(\.path)
-        }
-        return source(of: path, in: entity, lookup)
-    }
-
-    private func source(
-        of path: PropertyPath, in entity: String, _ lookup: Lookup
-    ) -> PropertyPath? {
-        guard isPaired(entity) else { return nil }
-        if let earlier = earlierPaths[path], before.isKind(entity, of: earlier.entityName) {
-            return earlier
-        }
-        let (own, previous) = (path.name, lookup.previousName(after, path))
-        let isRenamed = claimsPreviousName(path, lookup)
-        for name in (isRenamed ? [previous, own] : [own, previous]).compactMap({ $0 }) {
-            guard let found = lookup.find(before, name) else { continue }
-            // Skips a property that is already the predecessor of another.
-            if let other = paths[found], after.isKind(entity, of: other.entityName) { continue }
-            return found
-        }
-        return nil
-    }
-
-    /// Whether the earlier name that a property states wins over an earlier property of its own
-    /// name, as where both versions have its entity: nothing has that name any more, or what has it
-    /// was renamed itself, and so on, perhaps in a circle.
-    private func claimsPreviousName(_ path: PropertyPath, _ lookup: Lookup) -> Bool {
-        var seen: Set<String> = []
-        var current: PropertyPath? = path
-        while let later = current, seen.insert(later.name).inserted {
-            var others: Set<String> = []
-            guard statesAnew(later, lookup, &others),
-                let previous = lookup.previousName(after, later)
-            else { return false }
-            current = lookup.find(after, previous)
-        }
-        return true
-    }
-
-    /// Whether a property states an earlier name of the earlier version. What stated the same
-    /// before was renamed then, and counts only if another one says that it had its name.
-    private func statesAnew(
-        _ later: PropertyPath, _ lookup: Lookup, _ seen: inout Set<String>
-    ) -> Bool {
-        guard seen.insert(later.name).inserted,
-            let previous = lookup.previousName(after, later), previous != later.name,
-            lookup.find(before, previous) != nil
-        else { return false }
-        let formers = [lookup.find(before, later.name), earlierPaths[later]]
-        let isOld = formers.contains { former in
-            former.flatMap { lookup.previousName(before, $0) } == previous
-        }
-        if !isOld { return true }
-        for other in lookup.paths(after) where lookup.previousName(after, other) == later.name {
-            if statesAnew(other, lookup, &seen) { return true }
-        }
-        return false
+        sources.source(of: path, in: entity, .relationships)
     }
 
     /// Whether values of an earlier attribute convert to a later one without the program.
@@ -299,7 +186,5 @@ struct SchemaLineage {
     }
 
     /// Whether the program's mapper makes the objects of an entity.
-    func isMapped(_ entity: String) -> Bool {
-        pairs.later.contains { $1 == entity && pairs.mappers[$0] != nil }
-    }
+    func isMapped(_ entity: String) -> Bool { sources.isMapped(entity) }
 }

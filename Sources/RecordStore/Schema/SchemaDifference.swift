@@ -9,8 +9,6 @@ package struct SchemaDifference {
     private var entityNames: [String: String] = [:]
     private var paths: [PropertyPath: PropertyPath] = [:]
     private var edits: [SchemaEdit] = []
-    /// Earlier names that are stated anew, and that nothing follows.
-    private var unfollowed: [(element: String, earlierName: String)] = []
 
     /// The edits that turn the earlier schema into the later one; empty if they are equal. Both
     /// schemas must be checked.
@@ -44,15 +42,29 @@ package struct SchemaDifference {
         return Dictionary(match.pairs.map { ($0.name, $1.name) }) { first, _ in first }
     }
 
-    /// An entity or a property of the later schema that states an earlier name, which an element of
-    /// the earlier schema has, but is not that element, because another one is; nil if there is
-    /// none. A version between the two may have renamed the element and used its name again.
-    static func unfollowedName(
+    /// An entity of the later schema that states an earlier name, which an entity of the earlier
+    /// schema has or had, but is not that one, because another one is or may be; nil if there is
+    /// none. A version between the two may have renamed the entity and used its name again.
+    static func unfollowedEntity(
         from old: SchemaDescription, to new: SchemaDescription
-    ) -> (element: String, earlierName: String)? {
-        var difference = SchemaDifference(old, new)
-        difference.compare()
-        return difference.unfollowed.first
+    ) -> (name: String, earlierName: String)? {
+        let match = match(old.entities, new.entities, name: \.name, previousName: \.previousName)
+        return (match.unfollowed + match.contested).first.map { ($0.name, $1) }
+    }
+
+    /// A property of a later entity that states an earlier name, as another one does, which one
+    /// property of the earlier entity stated; nil if there is none.
+    static func contestedProperty(
+        of old: EntityDescription, and new: EntityDescription
+    ) -> (name: String, earlierName: String)? {
+        let attributes = match(
+            old.attributes, new.attributes, name: \.name, previousName: \.previousName)
+        if let (attribute, earlier) = attributes.contested.first {
+            return (attribute.name, earlier)
+        }
+        let relationships = match(
+            old.relationships, new.relationships, name: \.name, previousName: \.previousName)
+        return relationships.contested.first.map { ($0.name, $1) }
     }
 
     /// Whether a file of the earlier schema must be migrated to the later one.
@@ -73,7 +85,6 @@ package struct SchemaDifference {
         let entities = Self.match(
             old.entities, new.entities, name: \.name, previousName: \.previousName)
         for (before, after) in entities.pairs { entityNames[before.name] = after.name }
-        unfollowed += entities.unfollowed.map { ($0.name, $1) }
         edits += entities.removed.map { SchemaEdit.entityRemoved($0.name) }
         edits += entities.added.map { SchemaEdit.entityAdded($0.name) }
         edits += entities.pairs.filter { !$0.0.name.hasSameBytes(as: $0.1.name) }
@@ -105,12 +116,17 @@ package struct SchemaDifference {
 
     private typealias Match<Element> = (
         pairs: [(Element, Element)], removed: [Element], added: [Element],
-        unfollowed: [(Element, earlierName: String)]
+        unfollowed: [(Element, earlierName: String)],
+        contested: [(Element, earlierName: String)]
     )
 
     /// Pairs elements of equal names, then elements that a previous name joins, in the later order.
     /// A previous name is the older element's name. If that element had been renamed before, it may
-    /// instead be the previous name that both declare, unless several older elements declare it.
+    /// instead be the previous name that both declare, unless several elements of one of the two
+    /// schemas declare it.
+    ///
+    /// `unfollowed` are statements of names that the older elements have, and `contested` those of
+    /// names that both declare, if it is uncertain what they mean.
     private static func match<Element>(
         _ old: [Element], _ new: [Element], name: (Element) -> String,
         previousName: (Element) -> String?
@@ -138,9 +154,24 @@ package struct SchemaDifference {
             if let before { taken.insert(name(before)) }
             found.append(before)
         }
-        var match: Match<Element> = ([], [], [], [])
-        for (element, known) in zip(new, found) {
-            let before = known ?? free(previousName(element).flatMap { oldByEarlierName[$0] })
+        var match: Match<Element> = ([], [], [], [], [])
+        let guesses = zip(new, found).map { element, known -> String? in
+            guard known == nil, let earlier = previousName(element),
+                free(oldByEarlierName[earlier]) != nil
+            else { return nil }
+            return earlier
+        }
+        let guessCounts = counts(guesses.compactMap { $0 })
+        let claimantCounts = counts(Array(statements.values))
+        for (index, (element, known)) in zip(new, found).enumerated() {
+            let isContested = guesses[index].map { guessCounts[$0, default: 0] > 1 } ?? false
+            if isContested, let earlier = guesses[index] {
+                match.contested.append((element, earlier))
+            }
+            let before =
+                known
+                ?? (isContested
+                    ? nil : free(previousName(element).flatMap { oldByEarlierName[$0] }))
             if let before {
                 taken.insert(name(before))
                 match.pairs.append((before, element))
@@ -151,7 +182,9 @@ package struct SchemaDifference {
                 continue
             }
             // Where the model has both names as the file has them, both stay what they are.
-            let isClear = known == nil ? before != nil : kept.contains(earlier)
+            let isClear =
+                claimantCounts[earlier] == 1
+                && (known == nil ? before != nil : kept.contains(earlier))
             if !isClear { match.unfollowed.append((element, earlier)) }
         }
         match.removed = old.filter { !taken.contains(name($0)) }
@@ -193,10 +226,10 @@ package struct SchemaDifference {
         name: (Element) -> String
     ) -> [String: String] {
         var claims: [String: String] = [:]
-        var claimed: Set<String> = []
+        // Of several that state one name none has it for certain, in whatever order they stand.
+        let counts = counts(Array(statements.values))
         for element in new where oldByName[name(element)] != nil {
-            guard let earlier = statements[name(element)], claimed.insert(earlier).inserted
-            else { continue }
+            guard let earlier = statements[name(element)], counts[earlier] == 1 else { continue }
             claims[name(element)] = earlier
         }
         // An element that keeps its name cannot be what another one was.
@@ -208,6 +241,10 @@ package struct SchemaDifference {
         return claims
     }
 
+    private static func counts(_ names: [String]) -> [String: Int] {
+        Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +)
+    }
+
     private mutating func matchProperties<Property>(
         _ entities: (EntityDescription, EntityDescription),
         _ properties: (EntityDescription) -> [Property], name: (Property) -> String,
@@ -216,7 +253,6 @@ package struct SchemaDifference {
         let (before, after) = entities
         let match = Self.match(
             properties(before), properties(after), name: name, previousName: previousName)
-        unfollowed += match.unfollowed.map { ("\(after.name).\(name($0))", $1) }
         edits += match.removed.map {
             SchemaEdit.propertyRemoved(PropertyPath(before.name, name($0)))
         }

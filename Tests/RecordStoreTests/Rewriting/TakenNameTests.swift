@@ -186,4 +186,164 @@ import Testing
         #expect(try values(of: "P", "a", "b", in: last) == [[.int(2), .int(1)]])
         try last.close()
     }
+
+    // MARK: Names that are not certain
+
+    private func refuse(
+        _ first: [EntityDescription], _ later: [EntityDescription],
+        _ mappings: [EntityMapping]? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let files = try files(first)
+        let schema = SchemaDescription(version: "V2", later)
+        let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation) {
+            try RecordDatabase.open(.file("store"), schema: schema, files: files) { _ in
+                [MigrationStep(schema, allowedLoss: .all, mappings: mappings)]
+            }
+        }
+        #expect(error?.code == .invalidArgument, sourceLocation: sourceLocation)
+        // The file is as it was.
+        try open(first, files, "V1").close()
+    }
+
+    /// A bug: only the properties of each entity were compared, and a value came to both.
+    @Test(arguments: [false, true])
+    func `two properties of one line took one property's values`(isKept: Bool) throws {
+        let first = [entity("P", number("c", 1)), entity("S", below: "P")]
+        var later = [
+            entity("P", number("d", 4)),
+            entity("S", below: "P", number("b", 2, was: "c"), number("c", 3)),
+        ]
+        if isKept {
+            later = [
+                entity("P", number("c", 1)), entity("S", below: "P", number("b", 2, was: "c")),
+            ]
+        }
+        try refuse(first, later)
+    }
+
+    @Test func `properties of two lines take one property's values`() throws {
+        let files = try files([
+            entity("P", isAbstract: true, number("c", 1)), entity("S", below: "P"),
+            entity("T", below: "P"),
+        ])
+        let database = try open(
+            [
+                entity("P", isAbstract: true), entity("S", below: "P", number("c", 2)),
+                entity("T", below: "P", number("b", 3, was: "c")),
+            ], files)
+        #expect(try values(of: "S", "c", in: database) == [[.int(1)]])
+        #expect(try values(of: "T", "b", in: database) == [[.int(1)]])
+        try database.close()
+    }
+
+    /// A bug: it was refused as a new one.
+    @Test(arguments: [false, true])
+    func `an old statement that moves a level was taken for a new one`(isUp: Bool) throws {
+        let own = [number("a", 1)]
+        let both = own + [number("b", 2, was: "a")]
+        func model(_ above: [AttributeDescription], _ below: [AttributeDescription])
+            -> [EntityDescription]
+        {
+            var entities = [entity("P"), entity("S", below: "P")]
+            (entities[0].attributes, entities[1].attributes) = (above, below)
+            return entities
+        }
+        let models = [model(own, [both[1]]), model(both, [])]
+        let files = try files(models[isUp ? 0 : 1])
+        let database = try open(models[isUp ? 1 : 0], files, allowedLoss: .all)
+        #expect(try values(of: "S", "a", "b", in: database) == [[.int(1), .int(2)]])
+        #expect(try values(of: "P", "a", in: database) == [[.int(1)]])
+        try database.close()
+    }
+
+    /// A bug: any mapping turned the check off.
+    @Test func `a mapping of one entity hid the names of the others`() throws {
+        let first = [entity("P", number("a", 1)), entity("Q", number("a", 1))]
+        let uncertain = [number("b", 8, was: "a"), number("a", 7)]
+        var later = [entity("P"), entity("R", number("a", 1))]
+        later[0].attributes = uncertain
+        try refuse(first, later, [.delete("Q"), .insert("R")])
+        let mapper: RecordMapper = { _, create in _ = try create() }
+        let files = try files(first)
+        let schema = SchemaDescription(version: "V2", later)
+        let database = try RecordDatabase.open(.file("store"), schema: schema, files: files) { _ in
+            [MigrationStep(schema, mappings: [.transform(from: "P", to: "P", mapper)])]
+        }
+        #expect(try values(of: "P", "a", "b", in: database) == [[.int(7), .int(8)]])
+        try database.close()
+    }
+
+    /// A bug: one of them took the values, or both were ignored, by the order of declarations.
+    @Test(arguments: [0, 1, 2], [false, true])
+    func `two statements of one name counted in their order`(
+        form: Int, isReversed: Bool
+    ) throws {
+        let first =
+            form == 2
+            ? [number("z", 1, was: "e")] : [number("x", 1), number("y", 2), number("e", 3)]
+        var later = [number("x", 4, was: "e"), number("y", 5, was: "e")]
+        // A model without a difference is not compared any further, and keeps all three.
+        if form == 0 { later += [number("e", 6, was: "x"), number("w", 7)] }
+        if isReversed { later.reverse() }
+        var (before, after) = (entity("P"), entity("P"))
+        (before.attributes, after.attributes) = (first, later)
+        try refuse([before], [after])
+        // The same of entities.
+        func entities(_ attributes: [AttributeDescription]) -> [EntityDescription] {
+            attributes.map { entity($0.name, was: $0.previousName, number("n", 1)) }
+        }
+        try refuse(entities(first), entities(later))
+    }
+
+    /// A bug: the step before changed nothing, and its statements were forgotten.
+    @Test func `a version that only states an earlier name is followed`() throws {
+        let files = try files([entity("P", number("b", 1))])
+        let versions = [
+            SchemaDescription(version: "V2", [entity("P", number("b", 1, was: "a"))]),
+            SchemaDescription(version: "V3", [entity("P", number("d", 7, was: "a"))]),
+        ]
+        let database = try RecordDatabase.open(
+            .file("store"), schema: versions[1], files: files
+        ) { _ in versions.map { MigrationStep($0, isNamed: true) } }
+        #expect(try values(of: "P", "d", in: database) == [[.int(1)]])
+        try database.close()
+    }
+
+    /// A bug: only neighbours of a chain were compared, and a file of the first version was taken
+    /// for one of the last.
+    @Test(arguments: [0, 1])
+    func `a swap over several versions is refused`(version: Int) throws {
+        let versions = [
+            SchemaDescription(version: "V1", [entity("P", number("a", 1), number("b", 2))]),
+            SchemaDescription(
+                version: "V2", [entity("P", number("c", 1, was: "a"), number("b", 2))]),
+            SchemaDescription(
+                version: "V3", [entity("P", number("a", 2, was: "b"), number("b", 1, was: "c"))]),
+        ]
+        let names = versions.map(\.modelVersion)
+        func open(_ files: MemoryFileSystem, _ modifier: String?) throws -> RecordDatabase {
+            var versions = versions
+            versions[2].entities[0].versionHashModifier = modifier
+            let path = versions
+            var terms = MigrationTerms()
+            terms.route = { stored in
+                let known = names.firstIndex(of: stored.modelVersion) ?? 0
+                return path[(known + 1)...].map { MigrationStep($0, isNamed: true) }
+            }
+            terms.earlier = { Array(path[..<2]) }
+            let stored = try Schema(versions[version])
+            _ = try MigrationPlan(from: stored, to: versions[2], nil, terms)
+            return try RecordDatabase.open(
+                .file("store"), schema: versions[2], files: files
+            ) { terms.route?($0) }
+        }
+        let files = try files(versions[version].entities)
+        let error = #expect(throws: StoreError.self) { try open(files, nil) }
+        #expect(error?.code == .invalidArgument)
+        if version == 1 {
+            let database = try open(files, "3")
+            #expect(try values(of: "P", "a", "b", in: database) == [[.int(2), .int(1)]])
+            try database.close()
+        }
+    }
 }
