@@ -49,11 +49,13 @@ extension DataStack {
             throw CoreStoreError(
                 StoreError(.notFound, "there is no file to migrate", path: storage.fileURL.path))
         }
+        // A configuration is a mistake of the call, and no failure of a migration.
+        _ = try usedModel(for: storage.configuration)
         let steps: [MigrationType]
         do throws(CoreStoreError) {
             steps = try requiredMigrations(storage)
         } catch {
-            if case .internalError = error { throw error }
+            guard error.isRefusal else { throw error }
             Log.error(error, "a storage could not be migrated.")
             viewExecutor.run { completion(.failure(error)) }
             return nil
@@ -150,6 +152,17 @@ extension DataStack {
                 localStoreURL: storage.fileURL, NSError: StoreFailure.nsError(error),
                 targetModelVersion: modelVersion)
         default: CoreStoreError(error)
+        }
+    }
+}
+
+extension CoreStoreError {
+    /// Whether a file was read, and cannot follow the model.
+    fileprivate var isRefusal: Bool {
+        guard case .internalError = self else { return true }
+        switch storeError?.code {
+        case .invalidArgument, .invalidModel: return true
+        default: return false
         }
     }
 }

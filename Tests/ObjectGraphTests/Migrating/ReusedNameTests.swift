@@ -92,6 +92,14 @@ import Testing
         }
     }
 
+    enum Uncertain {
+        final class Note: CoreStoreObject {
+            @Field.Stored("text") var text: String?
+            @Field.Stored("title") var title: String?
+            @Field.Stored("heading", previousVersionKeyPath: "title") var heading: String?
+        }
+    }
+
     enum Swapped {
         final class Pair: CoreStoreObject {
             @Field.Stored("first", versionHashModifier: "2", previousVersionKeyPath: "last")
@@ -277,6 +285,32 @@ import Testing
             #expect((pair.first, pair.last, pair.title) == ("f", "l", "none"))
             try later.close()
         }
+    }
+
+    /// A bug: it was thrown, as for a file that cannot be read.
+    @Test func `an upgrade passes the refusal of a name to its completion`() async throws {
+        defer { try? FileManager.default.removeItem(at: url) }
+        let first = try stack(Entity<Before.Note>("Note"))
+        try queue.sync { try first.close() }
+        let later = DataStack(
+            CoreStoreSchema(modelVersion: "W", entities: [Entity<Uncertain.Note>("Note")]),
+            viewContext: .queue(queue))
+        let storage = LocalStore(fileURL: url, localStorageOptions: .allowDataLoss)
+        let result: MigrationResult = try await withCheckedThrowingContinuation { continuation in
+            do {
+                let progress = try later.upgradeStorageIfNeeded(storage) {
+                    continuation.resume(returning: $0)
+                }
+                #expect(progress == nil)
+            } catch {
+                continuation.resume(throwing: error)
+            }
+        }
+        guard case .failure(let error) = result else {
+            Issue.record("the name was not refused")
+            return
+        }
+        #expect(error.storeError?.code == .invalidArgument)
     }
 
     @Test func `a text that is no URL was the root folder`() async throws {
