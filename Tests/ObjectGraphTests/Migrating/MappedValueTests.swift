@@ -46,19 +46,23 @@ import Testing
         try old.addStorageAndWait(LocalStore(fileURL: url))
         try old.perform(synchronous: { _ = $0.create(Into<V1.Gauge>()) })
         old.unsafeRemoveAllPersistentStoresAndWait()
-        let stack = DataStack(second, first, migrationChain: ["V1", "V2"])
-        try stack.addStorageAndWait(
-            LocalStore(
-                fileURL: url,
-                migrationMappingProviders: [
-                    CustomSchemaMappingProvider(
-                        from: "V1", to: "V2",
-                        entityMappings: [
-                            .transformEntity(
-                                sourceEntity: "Gauge", destinationEntity: "Gauge",
-                                transformer: transformer)
-                        ])
-                ], localStorageOptions: .allowSynchronousLightweightMigration))
+        let stack = DataStack(
+            second, first, migrationChain: ["V1", "V2"],
+            viewContext: .queue(DispatchQueue(label: "view")))
+        let storage = LocalStore(
+            fileURL: url,
+            migrationMappingProviders: [
+                CustomSchemaMappingProvider(
+                    from: "V1", to: "V2",
+                    entityMappings: [
+                        .transformEntity(
+                            sourceEntity: "Gauge", destinationEntity: "Gauge",
+                            transformer: transformer)
+                    ])
+            ])
+        let migrated = DispatchSemaphore(value: 0)
+        _ = stack.addStorage(storage) { _ in migrated.signal() }
+        migrated.wait()
         try stack.perform(synchronous: { transaction in
             try check(try #require(try transaction.fetchOne(From<V2.Gauge>())))
         })
