@@ -161,17 +161,14 @@ package struct SchemaDifference {
             else { return nil }
             return earlier
         }
-        let guessCounts = counts(guesses.compactMap { $0 })
-        let claimantCounts = counts(Array(statements.values))
+        let (guessCounts, claimantCounts) = (counts(guesses), counts(Array(statements.values)))
         for (index, (element, known)) in zip(new, found).enumerated() {
-            let isContested = guesses[index].map { guessCounts[$0, default: 0] > 1 } ?? false
-            if isContested, let earlier = guesses[index] {
-                match.contested.append((element, earlier))
+            if let guess = guesses[index], guessCounts[guess, default: 0] > 1 {
+                match.contested.append((element, guess))
+                match.added.append(element)
+                continue
             }
-            let before =
-                known
-                ?? (isContested
-                    ? nil : free(previousName(element).flatMap { oldByEarlierName[$0] }))
+            let before = known ?? free(previousName(element).flatMap { oldByEarlierName[$0] })
             if let before {
                 taken.insert(name(before))
                 match.pairs.append((before, element))
@@ -241,8 +238,8 @@ package struct SchemaDifference {
         return claims
     }
 
-    private static func counts(_ names: [String]) -> [String: Int] {
-        Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +)
+    private static func counts(_ names: [String?]) -> [String: Int] {
+        Dictionary(names.compactMap { $0 }.map { ($0, 1) }, uniquingKeysWith: +)
     }
 
     private mutating func matchProperties<Property>(
