@@ -100,7 +100,7 @@ let package = Package(
         .executableTarget(
             name: "trellis",
             dependencies: [
-                "PageStore", "RecordStore", "Query", "CTrellis",
+                "PageStore", "RecordStore", "Query",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: roomSettings),

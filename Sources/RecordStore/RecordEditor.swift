@@ -119,8 +119,8 @@ package class RecordEditor: RecordReader {
         shortenedLists[relationship.id, default: []].insert(owner)
     }
 
-    /// The owners of lists with a least count, but without an inverse, that deletions have shortened
-    /// since the last call, by relationship and in order.
+    /// The owners of lists with a least count, but without an inverse, that deletions have
+    /// shortened since the last call, by relationship and in order.
     package final func takeShortenedLists() -> [(relationshipID: Int, owners: [ObjectNumber])] {
         defer { shortenedLists = [:] }
         return shortenedLists.sorted { $0.key < $1.key }.map { ($0.key, $0.value.sorted()) }

@@ -94,8 +94,8 @@ struct ModelFolder {
         return version
     }
 
-    /// Foundation's reader ends the process over some bytes of a binary list, so that such a list is
-    /// read by our own.
+    /// Foundation's reader ends the process over some bytes of a binary list, so that such a list
+    /// is read by our own.
     private static func versionName(_ bytes: [UInt8]) throws -> String? {
         guard bytes.starts(with: Array("bplist".utf8)) else {
             return try PropertyListDecoder().decode(CurrentVersion.self, from: Data(bytes)).name

@@ -72,8 +72,9 @@ public final class XcodeSchemaMappingProvider: SchemaMappingProvider, Hashable {
         self.sourceVersion = sourceVersion
         self.destinationVersion = destinationVersion
         provider = CustomSchemaMappingProvider(
-            from: sourceVersion, to: destinationVersion,
-            entityMappings: Set(file.entityMappings.compactMap(\.customMapping)))
+            sourceVersion, destinationVersion,
+            Set(file.entityMappings.compactMap(\.customMapping)), nil,
+            content: file.entityMappings.map(\.content).sorted().joined(separator: "\n"))
     }
 
     // MARK: Files
@@ -163,6 +164,12 @@ extension EntityMappingModel {
         }
     }
 
+    /// What the mapping does: equal texts are equal mappings.
+    fileprivate var content: String {
+        let values = values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.content)" }
+        return "\([sourceName, destinationName]) \(values)"
+    }
+
     private static func transform(
         _ source: UnsafeSourceObject, _ destination: UnsafeDestinationObject,
         _ values: [String: MappedValue]
@@ -186,6 +193,15 @@ extension EntityMappingModel {
 }
 
 extension MappedValue {
+    /// A date and data are not described whole.
+    fileprivate var content: String {
+        switch self {
+        case .date(let date): "date \(date.timeIntervalSinceReferenceDate.bitPattern)"
+        case .data(let data): "data \(data.base64EncodedString())"
+        default: "\(self)"
+        }
+    }
+
     fileprivate func value(of source: UnsafeSourceObject) -> Any? {
         switch self {
         case .null: nil

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CTrellis
 import PageStore
 
 @main
@@ -26,7 +25,7 @@ struct Trellis: ParsableCommand {
     static func main() {
         // Leaves the process where the command fails.
         main(nil)
-        guard trellis_output_is_written() else {
+        guard StandardOutput.isWritten() else {
             Console.warn(StoreError(.io, "the output could not be written"))
             exit(withError: ExitCode(74))
         }

@@ -1,4 +1,5 @@
 import Foundation
+import ObjectGraph
 import TestSupport
 import Testing
 
@@ -293,5 +294,19 @@ import Testing
                 #expect(error != .invalid(""))
             }
         }
+    }
+
+    /// A bug: a migration that was interrupted was gone on with by an edited file.
+    @Test func `a mapping of other values has another content`() throws {
+        let contents = try ["y", "z", "y"].map { name in
+            let text = MappingFiles.text(expression: Self.path("source", name))
+            return try MappingFiles.withMapping(text) { url in
+                try XcodeSchemaMappingProvider(from: "A", to: "B", mappingModelURL: url)
+                    .customProvider.content
+            }
+        }
+        #expect(contents[0] != contents[1])
+        #expect(contents[0] == contents[2])
+        #expect(contents[0].contains("y"))
     }
 }

@@ -141,8 +141,8 @@ struct FetchRunner {
         }
     }
 
-    /// The objects whose property has one of these values, the first of each. Nil unless an index of one store finds
-    /// them all.
+    /// The objects whose property has one of these values, the first of each. Nil unless an index
+    /// of one store finds them all.
     func objects<O: CoreStoreObject>(
         _ type: O.Type, where name: KeyPathString, isOneOf values: [Value]
     ) throws(CoreStoreError) -> KnownObjects<O>? {

@@ -40,6 +40,8 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
     public let entityMappings: Set<CustomMapping>
     /// The closure that finishes the step.
     public let finishing: Finishing?
+    /// What the mappings do, where they are made of a file; empty for those of the program's code.
+    package let content: String
 
     /// The object that a mapping reads.
     public typealias UnsafeSourceObject = ObjectGraph.UnsafeSourceObject
@@ -69,9 +71,17 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
     ///   - finishing: a transaction on the objects of the later version, in the commit that gives
     ///     the file that version. The file then has it before a later step begins, so that a
     ///     failure of that step leaves it.
-    public required init(
+    public required convenience init(
         from sourceVersion: ModelVersion, to destinationVersion: ModelVersion,
         entityMappings: Set<CustomMapping> = [], finishing: Finishing? = nil
+    ) {
+        self.init(sourceVersion, destinationVersion, entityMappings, finishing, content: "")
+    }
+
+    /// A provider whose mappings are made of a file, with what they do as a text.
+    package init(
+        _ sourceVersion: ModelVersion, _ destinationVersion: ModelVersion,
+        _ entityMappings: Set<CustomMapping>, _ finishing: Finishing?, content: String
     ) {
         for (side, names) in [
             ("source", entityMappings.compactMap(\.entityMappingSourceEntity)),
@@ -86,6 +96,7 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
         self.destinationVersion = destinationVersion
         self.entityMappings = entityMappings
         self.finishing = finishing
+        self.content = content
     }
 
     /// The mapping of the objects of one entity.

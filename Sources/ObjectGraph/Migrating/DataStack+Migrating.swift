@@ -244,6 +244,7 @@ struct MigrationPath {
         var step = MigrationStep(
             description(schema), allowedLoss: allowedLoss, mappings: provider?.model.mappings,
             isNamed: provider != nil)
+        step.mappingContent = provider?.content ?? ""
         // A version without classes makes none.
         let model = (schema as? CoreStoreSchema)?.model(for: configuration)
         step.initialValues = model?.initialValues(ofOptional: false) ?? [:]

@@ -1,5 +1,6 @@
 /// Identifies the plan of a migration: an interrupted migration is resumed only by an equal plan.
-/// Of the program's closures it covers only that they exist.
+/// Of the program's closures it covers only that they exist, and of those that are made of a file
+/// also the content.
 struct PlanFingerprint {
     /// Must change whenever the passes of a plan change, in sequence or in effect.
     private static let sequenceVersion = 12
@@ -16,6 +17,7 @@ struct PlanFingerprint {
             append(version.allowedLoss.words)
             for mapping in version.mappings ?? [] { append(mapping.words) }
             append(version.mappings == nil ? "inferred" : "mapped")
+            append(version.mappingContent)
             append(version.initialValues.keys.map(\.description).sorted().joined(separator: ","))
         }
     }

@@ -9,6 +9,9 @@ package struct MigrationStep: Sendable {
     /// program may keep them in a set, whose order differs in each process, and a process that
     /// resumes a migration must have an equal plan.
     package var mappings: [EntityMapping]?
+    /// The content of mappings that come from a file, which may change without the program: an
+    /// interrupted migration is not gone on with by another content.
+    package var mappingContent = ""
     /// Whether the program names the version before this one, in its migration chain or in a
     /// mapping. Such a program is not older than a file of that version, whatever the file's
     /// history.

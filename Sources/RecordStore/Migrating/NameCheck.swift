@@ -76,9 +76,9 @@ struct NameCheck {
     private static func uncertain(_ element: String, _ name: String) -> StoreError {
         StoreError(
             .invalidArgument,
-            "\(element) states the earlier name “\(name)”, and another one of the model is what the "
-                + "file has by that name: name the versions between the two in a migration chain, "
-                + "or state no earlier name")
+            "\(element) states the earlier name “\(name)”, and another one of the model is what "
+                + "the file has by that name: name the versions between the two in a migration "
+                + "chain, or state no earlier name")
     }
 
     // MARK: Equal models

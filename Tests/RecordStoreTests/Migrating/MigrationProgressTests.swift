@@ -146,4 +146,15 @@ import Testing
         }
         #expect(prints[0] == prints[1])
     }
+
+    /// A bug: a migration was gone on with by an edited mapping model of the same program.
+    @Test func `a plan with another content of its mappings has another fingerprint`() throws {
+        let stored = try Schema(first)
+        var step = MigrationStep(first, mappings: [.copy(from: "Person", to: "Person")])
+        let prints = ["", "a", "b"].map { content in
+            step.mappingContent = content
+            return PlanFingerprint(stored, [step]).value
+        }
+        #expect(Set(prints).count == 3)
+    }
 }
