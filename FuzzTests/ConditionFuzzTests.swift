@@ -169,7 +169,8 @@ import Testing
                     condition = try condition.substituting(values)
                 }
                 let text = ConditionText.text(condition)
-                #expect(try ConditionParser.parse(text) == condition, "\(seed): \(format)")
+                let read = try ConditionParser.parse(text)
+                #expect(read == WrittenKinds.of(condition), "\(seed): \(format)")
                 let found = try Self.prepare(condition, snapshot, for: .records).numbers()
                 let counted = try Self.prepare(condition, snapshot, for: .count).count()
                 #expect(counted == found.count, "\(seed): \(format)")

@@ -26,21 +26,25 @@ package enum Value: Hashable, Sendable {
     /// Whether both are one value of one kind: equal numbers of different kinds are not identical,
     /// and neither are the two zeros.
     package func isIdentical(to other: Value) -> Bool {
-        switch (self, other) {
-        case (.null, .null): true
-        case (.bool(let left), .bool(let right)): left == right
-        case (.int(let left), .int(let right)): left == right
-        case (.uint(let left), .uint(let right)): left == right
-        case (.float(let left), .float(let right)): left.bitPattern == right.bitPattern
-        case (.double(let left), .double(let right)): left.bitPattern == right.bitPattern
-        case (.decimal(let left), .decimal(let right)): left == right
-        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
-        case (.data(let left), .data(let right)): left == right
-        case (.date(let left), .date(let right)): left.bitPattern == right.bitPattern
-        case (.uuid(let left), .uuid(let right)): left == right
-        case (.url(let left), .url(let right)): left.utf8.elementsEqual(right.utf8)
-        case (.object(let left), .object(let right)): left == right
-        default: false
+        kind == other.kind && self == other
+            && (approximation?.sign == other.approximation?.sign || self != .double(0))
+    }
+
+    private var kind: Int {
+        switch self {
+        case .null: 0
+        case .bool: 1
+        case .int: 2
+        case .uint: 3
+        case .float: 4
+        case .double: 5
+        case .decimal: 6
+        case .string: 7
+        case .data: 8
+        case .date: 9
+        case .uuid: 10
+        case .url: 11
+        case .object: 12
         }
     }
 
