@@ -44,8 +44,8 @@ struct FetchRunner {
         var skipped = mayLack ? terms.request.offset : 0
         var rest = mayLack ? terms.request.limit ?? .max : .max
         do {
-            try forEachRow(type, configurations, mayLack ? terms.forAll : terms) {
-                part, number, row in
+            let asked = mayLack ? terms.forAll : terms
+            try forEachRow(type, configurations, asked) { part, number, row in
                 guard rest > 0 else { return }
                 let access = try part.access ?? context.access(to: part.store)
                 // A row from before the transaction may be older than what the object has there.

@@ -58,8 +58,10 @@ enum ValueBridge {
     /// The value that a condition compares with: a number as it is, where a property would keep it
     /// without its fraction.
     static func value<V: FieldStorableType>(compared value: V) -> Value {
-        if let text = value as? String { return .string(text) }
-        guard V.self is NSNumber.Type || V.self is NSNumber?.Type else { return self.value(value) }
+        // The most frequent types are recognised without a cast.
+        guard V.self != Int.self, V.self != String.self,
+            V.self is NSNumber.Type || V.self is NSNumber?.Type
+        else { return self.value(value) }
         guard let number = value as? NSNumber else { return .null }
         return self.value(number as Any) ?? .null
     }
