@@ -31,22 +31,34 @@ struct FetchRunner {
         return first
     }
 
-    /// The part of a fetch that is not generic, and so runs without asking for types.
     private func forEachObject(
         _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
         _ terms: FetchTerms, _ body: (CoreStoreObject) -> Void
     ) throws(CoreStoreError) {
-        try throwFault()
+        guard !terms.includesPendingChanges,
+            (context as? EditingContext)?.changes.hasChanges == true
+        else { return try forEachFound(type, configurations, terms, body) }
         // What the transaction has deleted is left out, and counts for no limit.
-        let mayLack =
-            !terms.includesPendingChanges
-            && (context as? EditingContext)?.changes.hasChanges == true
-        var skipped = mayLack ? terms.request.offset : 0
-        var rest = mayLack ? terms.request.limit ?? .max : .max
+        var skipped = terms.request.offset
+        var rest = terms.request.limit ?? .max
+        try forEachFound(type, configurations, terms.forAll) { object in
+            if skipped > 0 {
+                skipped -= 1
+            } else if rest > 0 {
+                rest -= 1
+                body(object)
+            }
+        }
+    }
+
+    /// The part of a fetch that is not generic, and so runs without asking for types.
+    private func forEachFound(
+        _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
+        _ terms: FetchTerms, _ body: (CoreStoreObject) -> Void
+    ) throws(CoreStoreError) {
+        try throwFault()
         do {
-            let asked = mayLack ? terms.forAll : terms
-            try forEachRow(type, configurations, asked) { part, number, row in
-                guard rest > 0 else { return }
+            try forEachRow(type, configurations, terms) { part, number, row in
                 let access = try part.access ?? context.access(to: part.store)
                 // A row from before the transaction may be older than what the object has there.
                 let object =
@@ -55,13 +67,7 @@ struct FetchRunner {
                     : try context.object(
                         number, in: part.reader.schema.knownEntity(tag: row.entityTag).hierarchy,
                         access)
-                guard let object, object.change != .deleted else { return }
-                guard skipped == 0 else {
-                    skipped -= 1
-                    return
-                }
-                rest -= 1
-                body(object)
+                if let object, object.change != .deleted { body(object) }
             }
         } catch {
             throw reported(error)
