@@ -13,11 +13,6 @@ enum ValueBridge {
             {
                 return value
             }
-            // Every other number casts to an equal one, but this one to `false`, without its sign.
-            if type(of: native) is NSNumber.Type, let number = native as? NSNumber {
-                let value = number.doubleValue
-                if value == 0, value.sign == .minus { return .double(value) }
-            }
         }
         return switch native {
         case nil, is NSNull: .null
