@@ -37,24 +37,33 @@ struct FetchRunner {
     ) throws(CoreStoreError) {
         guard !terms.includesPendingChanges,
             (context as? EditingContext)?.changes.hasChanges == true
-        else { return try forEachFound(type, configurations, terms, body) }
+        else {
+            return try forEachFound(type, configurations, terms) { object in
+                body(object)
+                return true
+            }
+        }
         // What the transaction has deleted is left out, and counts for no limit.
         var skipped = terms.request.offset
         var rest = terms.request.limit ?? .max
         try forEachFound(type, configurations, terms.forAll) { object in
-            if skipped > 0 {
+            guard rest > 0 else { return false }
+            guard skipped == 0 else {
                 skipped -= 1
-            } else if rest > 0 {
-                rest -= 1
-                body(object)
+                return true
             }
+            rest -= 1
+            body(object)
+            return rest > 0
         }
     }
 
     /// The part of a fetch that is not generic, and so runs without asking for types.
+    ///
+    /// - Parameter body: returns whether the fetch goes on.
     private func forEachFound(
         _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
-        _ terms: FetchTerms, _ body: (CoreStoreObject) -> Void
+        _ terms: FetchTerms, _ body: (CoreStoreObject) -> Bool
     ) throws(CoreStoreError) {
         try throwFault()
         do {
@@ -67,7 +76,8 @@ struct FetchRunner {
                     : try context.object(
                         number, in: part.reader.schema.knownEntity(tag: row.entityTag).hierarchy,
                         access)
-                if let object, object.change != .deleted { body(object) }
+                guard let object, object.change != .deleted else { return true }
+                return body(object)
             }
         } catch {
             throw reported(error)
@@ -94,7 +104,6 @@ struct FetchRunner {
             store, entity, self, pending: terms.includesPendingChanges)
         try part.query(terms.request).lendEach { number, row in
             try body(part, number, row)
-            return true
         }
     }
 
@@ -124,6 +133,7 @@ struct FetchRunner {
             try forEachRow(O.self, from.configurations, terms) { part, number, row in
                 let entity = part.reader.schema.knownEntity(tag: row.entityTag)
                 ids.append(NSManagedObjectID(number, in: part.store.storeEntity(for: entity)))
+                return true
             }
             return ids
         }

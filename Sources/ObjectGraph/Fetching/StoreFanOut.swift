@@ -3,7 +3,8 @@ import RecordStore
 
 /// The stores that a fetch goes to, and the merging of their results.
 struct StoreFanOut {
-    typealias Body = (Part, ObjectNumber, RowView) throws -> Void
+    /// Returns whether the fetch goes on.
+    typealias Body = (Part, ObjectNumber, RowView) throws -> Bool
 
     struct Part {
         let store: AttachedStore
@@ -69,9 +70,11 @@ struct StoreFanOut {
             queries, limit: terms.request.limit, offset: terms.request.offset)
         for (index, number) in found {
             let part = parts[index]
+            var goesOn = true
             try part.reader.lendRow(number, in: part.entity.hierarchy) { row in
-                try body(part, number, row)
+                goesOn = try body(part, number, row)
             }
+            guard goesOn else { return }
         }
     }
 }

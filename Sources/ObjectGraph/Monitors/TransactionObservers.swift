@@ -67,6 +67,8 @@ final class TransactionObservers: @unchecked Sendable {
     private var isTelling = false
     /// Whether there is more to tell, of changes that a callback made.
     private var isDue = false
+    /// The transaction's, for what is told next.
+    private var sourceIdentifier: Any?
     private var waiting: [() -> Void] = []
 
     init(_ context: UnsafeContext) {
@@ -94,11 +96,11 @@ final class TransactionObservers: @unchecked Sendable {
     /// Tells what changed since the last call. A call from a callback is made up for when all was
     /// told.
     func tell(_ sourceIdentifier: Any?) {
-        isDue = true
-        run(sourceIdentifier)
+        (isDue, self.sourceIdentifier) = (true, sourceIdentifier)
+        run()
     }
 
-    private func run(_ sourceIdentifier: Any? = nil) {
+    private func run() {
         guard !isTelling else { return }
         isTelling = true
         while isDue || !waiting.isEmpty {

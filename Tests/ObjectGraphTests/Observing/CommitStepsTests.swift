@@ -1,3 +1,5 @@
+import Dispatch
+import Foundation
 import Primitives
 import RecordStore
 import TestSupport
@@ -51,6 +53,27 @@ import Testing
                 #expect(own.count == 40)
             }
         }
+    }
+
+    /// A bug: it was published at once, and took the commits that it showed from their own steps.
+    @Test func `a checkpoint's step waits for the turns of commits before it`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let (stack, _) = try Zoo.stack(at: url)
+        try stack.perform(synchronous: { _ = $0.create(Into<Toy>()) })
+        let recorder = Recorder()
+        stack.steps.subscribe(recorder)
+        let turn = stack.steps.reserve()
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            #expect(throws: Never.self) { try stack.checkpoint() }
+            done.signal()
+        }
+        #expect(done.wait(timeout: .now() + .milliseconds(200)) == .timedOut)
+        #expect(recorder.steps.isEmpty)
+        stack.steps.publish(nil, at: turn)
+        done.wait()
+        #expect(!recorder.steps.isEmpty)
     }
 
     @Test func `nothing is recorded while no subscriber needs it`() throws {

@@ -218,6 +218,23 @@ import Testing
         #expect(monitor.objectsInAllSections().map(\.age) == [3])
     }
 
+    @Test func `a change in didRefetch is told with the transaction's identifier`() throws {
+        let transaction = try stack().0.beginUnsafe(sourceIdentifier: "mine")
+        let (monitor, recorder) = (transaction.monitorList(chain), recorder())
+        monitor.addObserver(recorder)
+        let dogs = try dogs(transaction)
+        recorder.onEvent = { event, _ in
+            guard event.hasPrefix("didRefetch"), dogs[0].age == 1 else { return }
+            dogs[0].age = 4
+            transaction.flush()
+        }
+        monitor.refetch(Where<Dog>(\.$age > 1), OrderBy<Dog>(.ascending(\.$age)))
+        #expect(
+            recorder.takeEvents() == [
+                "willRefetch", "didRefetch", "will mine", "+n1 0.2", "did",
+            ])
+    }
+
     @Test func `an object reports its changed properties, and an undo restores it`() throws {
         let transaction = try stack().0.beginUnsafe(supportsUndo: true)
         let dog = try dogs(transaction)[0]
