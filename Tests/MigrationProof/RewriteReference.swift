@@ -102,7 +102,11 @@ struct RewriteReference {
         let latter = new.entities.filter { !destinations.contains($0.name) }
         let changed = Self.renamed(
             former.map { ($0.name, $0.previousName) },
-            latter.map { Stated(name: $0.name, previousName: $0.previousName) })
+            latter.map { entity in
+                Stated(
+                    name: entity.name, previousName: entity.previousName,
+                    isOld: old.entityNamed(entity.name)?.previousName == entity.previousName)
+            })
         later.merge(changed) { first, _ in first }
         let taken = Set(changed.values)
         for name in latter.map(\.name)

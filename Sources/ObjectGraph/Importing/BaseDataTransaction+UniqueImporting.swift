@@ -33,8 +33,8 @@ extension BaseDataTransaction {
     /// Of several sources with one identity the last is used, in the position of the first; a class
     /// with ``ImportableObject/importableRelationships`` imports them one after the other. Texts
     /// are one identity when their UTF-8 bytes are equal. All identities are looked up in one pass,
-    /// through an index if the attribute has one, and each finds the object that
-    /// ``importUniqueObject(_:source:)`` does.
+    /// through an index if the attribute has one, and each finds the object that the import of its
+    /// source alone would find.
     ///
     /// - Returns: the objects in the order of the sources, without those that were skipped.
     /// - Throws: the error of the class, one of the program's own types as

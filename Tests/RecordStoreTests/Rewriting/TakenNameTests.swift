@@ -274,6 +274,24 @@ import Testing
     }
 
     /// A bug: one of them took the values, or both were ignored, by the order of declarations.
+    @Test func `what a mapping drops stated its earlier name anew`() throws {
+        let files = try files([
+            entity("A", was: "B", number("n", 1)), entity("B", was: "A", number("n", 2)),
+        ])
+        let later = SchemaDescription(
+            version: "V2",
+            [
+                entity("A", was: "B", number("n", 3)),
+                entity("C", was: "B", number("n", 4), number("m", 5)),
+            ])
+        let database = try RecordDatabase.open(.file("store"), schema: later, files: files) { _ in
+            [MigrationStep(later, allowedLoss: .all, mappings: [.delete("A")])]
+        }
+        #expect(try values(of: "A", "n", in: database) == [])
+        #expect(try values(of: "C", "n", "m", in: database) == [[.int(2), .int(5)]])
+        try database.close()
+    }
+
     @Test(arguments: [0, 1, 2], [false, true])
     func `two statements of one name counted in their order`(
         form: Int, isReversed: Bool
