@@ -15,6 +15,8 @@ struct RewriteEvolution {
     var touched: Set<String> = []
     /// What earlier models stated; nil if no name of the old model goes to something else.
     let alreadyStated: Set<StatedName>?
+    /// A model that was not taken, because an earlier name that it states is not certain.
+    private(set) var uncertain: (schema: SchemaDescription, mappings: [RewriteMapping]?)?
     /// Names of the old model that other things have now, and names of what had them.
     var reusedNames: Set<String> = []
 
@@ -83,6 +85,11 @@ struct RewriteEvolution {
         guard (try? Schema(schema)) != nil, reference.migrated(objects) != nil else {
             self = before
             return
+        }
+        if reference.isUncertain {
+            let refused = (schema, mappings)
+            self = before
+            uncertain = refused
         }
     }
 

@@ -236,7 +236,7 @@ struct RewriteReference {
         return free.first { $0.path.name == previousName }?.property
     }
 
-    private func source(
+    func source(
         ofAttribute attribute: AttributeDescription, _ before: String, _ after: String
     ) -> AttributeDescription? {
         source(
@@ -244,7 +244,7 @@ struct RewriteReference {
             \.name, \.previousName)
     }
 
-    private func source(
+    func source(
         ofRelationship relationship: RelationshipDescription, _ before: String, _ after: String
     ) -> RelationshipDescription? {
         source(

@@ -104,6 +104,7 @@ struct RewriteRun {
         try checkLoss(pair)
         try checkFailure(pair)
         try checkEarlierName(pair)
+        try checkUncertain(pair)
         try checkSwap()
         if random.below(3) == 0 { try checkConstraint(pair) }
         if random.below(3) == 0 { try checkFresh(pair) }
@@ -325,13 +326,23 @@ struct RewriteRun {
         let names = Set(former.attributes.map(\.name))
         let known = schema.entities[index].attributes.filter { names.contains($0.name) }
         guard let kept = known.randomElement(using: &random),
-            schema.entities[index].attributes.allSatisfy({ $0.previousName == nil })
+            schema.entities[index].attributes.allSatisfy({ $0.previousName == nil }),
+            former.attributes.allSatisfy({ $0.previousName != kept.name })
         else { return }
         schema.entities[index].attributes.append(
             .optional("unclear", kept.type, previousName: kept.name))
         let step = MigrationStep(schema, allowedLoss: .all, isNamed: true)
         try refuse(.invalidArgument, [step], store.disk())
         report.count("refused earlier names")
+    }
+
+    /// So is one that is not certain for objects of any entity.
+    private mutating func checkUncertain(_ pair: Pair) throws {
+        guard let (schema, mappings) = pair.evolution.uncertain else { return }
+        let step = MigrationStep(
+            schema, allowedLoss: .all, mappings: mappings?.map(\.mapping), isNamed: true)
+        try refuse(.invalidArgument, [step], store.disk())
+        report.count("refused statements")
     }
 
     /// Attributes of one type that swap their names are refused if nothing else changes.
