@@ -52,8 +52,8 @@ struct EntityPairs {
     private(set) var later: [String: String] = [:]
     /// By the earlier names.
     private(set) var mappers: [String: RecordMapper] = [:]
-    /// The entities of both versions that no mapping names. The later ones are without the earlier
-    /// names that sources of mappings have stated already.
+    /// The entities of both versions that no mapping names. The later ones are without earlier names
+    /// that sources of mappings have, or have stated already.
     private(set) var unmapped: (before: SchemaDescription, after: SchemaDescription)
 
     /// Pairs the entities that no mapping names by equal names, or by the previous name that the
@@ -78,14 +78,18 @@ struct EntityPairs {
         }
         unmapped.before.entities.removeAll { sources.contains($0.name) }
         unmapped.after.entities.removeAll { destinations.contains($0.name) }
-        // What a source stated before was followed then, and says nothing of other entities now.
-        for (index, entity) in unmapped.after.entities.enumerated()
-        where sources.contains(entity.name)
-            && stored.entities.contains(where: {
-                $0.name == entity.name && $0.previousName == entity.previousName
-            })
-        {
-            unmapped.after.entities[index].previousName = nil
+        // A name of a source means the source. What a source stated before was followed then, and
+        // says nothing of other entities now.
+        for (index, entity) in unmapped.after.entities.enumerated() {
+            guard let previousName = entity.previousName else { continue }
+            let isFollowed =
+                sources.contains(entity.name)
+                && stored.entities.contains {
+                    $0.name == entity.name && $0.previousName == previousName
+                }
+            if sources.contains(previousName) || isFollowed {
+                unmapped.after.entities[index].previousName = nil
+            }
         }
         let inferred = SchemaDifference.entities(from: unmapped.before, to: unmapped.after)
         later.merge(inferred) { first, _ in first }

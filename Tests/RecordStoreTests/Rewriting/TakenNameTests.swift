@@ -292,6 +292,21 @@ import Testing
         try database.close()
     }
 
+    @Test func `the name of what a mapping drops led to what had it before`() throws {
+        let files = try files([
+            entity("A", number("n", 1)), entity("B", was: "A", number("n", 2)),
+        ])
+        let later = SchemaDescription(
+            version: "V2",
+            [entity("C", was: "A", number("n", 3)), entity("B", was: "A", number("n", 4))])
+        let database = try RecordDatabase.open(.file("store"), schema: later, files: files) { _ in
+            [MigrationStep(later, allowedLoss: .all, mappings: [.delete("A"), .insert("B")])]
+        }
+        #expect(try values(of: "C", "n", in: database) == [])
+        #expect(try values(of: "B", "n", in: database) == [])
+        try database.close()
+    }
+
     @Test(arguments: [0, 1, 2], [false, true])
     func `two statements of one name counted in their order`(
         form: Int, isReversed: Bool
