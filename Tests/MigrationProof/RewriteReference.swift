@@ -98,14 +98,27 @@ struct RewriteReference {
             }
         }
         let (sources, destinations) = (said.compactMap(\.source), said.compactMap(\.destination))
+        // What has another name where a mapping is taken for a renaming.
+        let all = Self.renamed(
+            old.entities.map { ($0.name, $0.previousName) },
+            new.entities.map { entity in
+                let mapping = said.first { $0.source != nil && $0.destination == entity.name }
+                return Stated(
+                    name: entity.name, previousName: mapping?.source ?? entity.previousName)
+            })
+        let dropped = said.filter { $0.destination == nil }.compactMap(\.source)
         let former = old.entities.filter { !sources.contains($0.name) }
-        let latter = new.entities.filter { !destinations.contains($0.name) }
+        let latter = new.entities.filter { entity in
+            !destinations.contains(entity.name)
+                && !dropped.contains { all[$0] == entity.name }
+        }
         let changed = Self.renamed(
             former.map { ($0.name, $0.previousName) },
             latter.map { entity in
                 Stated(
                     name: entity.name, previousName: entity.previousName,
-                    isOld: old.entityNamed(entity.name)?.previousName == entity.previousName)
+                    isOld: all[entity.name] == nil
+                        && old.entityNamed(entity.name)?.previousName == entity.previousName)
             })
         later.merge(changed) { first, _ in first }
         let taken = Set(changed.values)

@@ -21,7 +21,8 @@ struct NameCheck {
             try refuse(entity.name, .attributes)
             try refuse(entity.name, .relationships)
             guard let before = sources.before[entity.name],
-                let (name, earlier) = SchemaDifference.contestedProperty(of: before, and: entity)
+                let after = sources.after[entity.name],
+                let (name, earlier) = SchemaDifference.contestedProperty(of: before, and: after)
             else { continue }
             throw Self.uncertain("\(PropertyPath(entity.name, name))", earlier)
         }
@@ -84,8 +85,9 @@ struct NameCheck {
     // MARK: Equal models
 
     private func refuseExchange() throws(StoreError) {
-        guard version.mappings == nil, stored.fingerprint == version.schema.fingerprint else {
-            return
+        guard stored.fingerprint == version.schema.fingerprint else { return }
+        guard version.mappings == nil else {
+            return try Self.refuseExchange(from: stored, to: version.schema, by: [version])
         }
         let edits = SchemaDifference.edits(from: stored, to: version.schema)
         guard let renaming = edits.first(where: \.isRenaming) else { return }
@@ -107,6 +109,12 @@ struct NameCheck {
         guard versions.count > 1, let last = versions.last?.schema,
             first.fingerprint == last.fingerprint
         else { return }
+        try refuseExchange(from: first, to: last, by: versions)
+    }
+
+    private static func refuseExchange(
+        from first: SchemaDescription, to last: SchemaDescription, by versions: [MigrationStep]
+    ) throws(StoreError) {
         var entities = Dictionary(first.entities.map { ($0.name, $0.name) }) { first, _ in first }
         var paths: [PropertyPath: PropertyPath] = [:]
         for entity in first.entities {

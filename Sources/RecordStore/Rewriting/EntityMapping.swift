@@ -78,21 +78,45 @@ struct EntityPairs {
         }
         unmapped.before.entities.removeAll { sources.contains($0.name) }
         unmapped.after.entities.removeAll { destinations.contains($0.name) }
-        // A name of a source means the source. What a source stated before was followed then, and
-        // says nothing of other entities now.
+        removeFollowedNames(stored, wanted, mappings)
+        let inferred = SchemaDifference.entities(from: unmapped.before, to: unmapped.after)
+        later.merge(inferred) { first, _ in first }
+    }
+
+    /// Takes from the unmapped later entities the earlier names that say nothing of the others.
+    private mutating func removeFollowedNames(
+        _ stored: SchemaDescription, _ wanted: SchemaDescription, _ mappings: [EntityMapping]
+    ) {
+        let sources = Set(mappings.compactMap(\.source))
+        // What all names would say if a mapping from one name to another were an earlier name.
+        var stating = wanted
+        for mapping in mappings {
+            guard let source = mapping.source, let destination = mapping.destination else {
+                continue
+            }
+            for index in stating.entities.indices
+            where stating.entities[index].name == destination {
+                stating.entities[index].previousName = source == destination ? nil : source
+            }
+        }
+        let all = SchemaDifference.entities(from: stored, to: stating)
+        // What would be a source that a mapping drops begins empty, whatever has its name now.
+        let dropped = mappings.filter { $0.destination == nil }.compactMap(\.source)
+        let empty = Set(dropped.filter { all[$0] != $0 }.compactMap { all[$0] })
+        unmapped.after.entities.removeAll { empty.contains($0.name) }
         for (index, entity) in unmapped.after.entities.enumerated() {
             guard let previousName = entity.previousName else { continue }
+            // A source stated the same before, and has not passed its name on.
             let isFollowed =
-                sources.contains(entity.name)
+                sources.contains(entity.name) && all[entity.name] == entity.name
                 && stored.entities.contains {
                     $0.name == entity.name && $0.previousName == previousName
                 }
+            // The name of a source means the source.
             if sources.contains(previousName) || isFollowed {
                 unmapped.after.entities[index].previousName = nil
             }
         }
-        let inferred = SchemaDifference.entities(from: unmapped.before, to: unmapped.after)
-        later.merge(inferred) { first, _ in first }
     }
 
     private static func names(

@@ -9,7 +9,8 @@ struct PropertySources {
     let spare: String
     /// The earlier version with the later names of its entities.
     let renamed: SchemaDescription
-    /// The later version without the earlier names of its entities.
+    /// The later version without the earlier names of its entities, and without those of
+    /// properties that say nothing of the objects.
     let later: SchemaDescription
     let before: EntityLines
     let after: EntityLines
@@ -22,9 +23,7 @@ struct PropertySources {
         pairs = try EntityPairs(from: stored, to: step.schema, step.mappings)
         spare = Self.spare(stored, step.schema)
         renamed = Self.renamed(stored, pairs, spare)
-        var later = step.schema
-        for index in later.entities.indices { later.entities[index].previousName = nil }
-        self.later = later
+        later = Self.later(stored, step.schema, pairs)
         before = EntityLines(renamed)
         after = EntityLines(later)
         paths = SchemaDifference.properties(from: renamed, to: later)
@@ -41,6 +40,35 @@ struct PropertySources {
         var spare = "~"
         while names.contains(where: { $0.hasPrefix(spare) }) { spare += "~" }
         return spare
+    }
+
+    /// Where a mapping gives an entity the objects of another one, what the entity stated before
+    /// says nothing of their properties.
+    private static func later(
+        _ stored: SchemaDescription, _ wanted: SchemaDescription, _ pairs: EntityPairs
+    ) -> SchemaDescription {
+        let unmapped = Set(pairs.unmapped.after.entities.map(\.name))
+        let former = Dictionary(stored.entities.map { ($0.name, $0) }) { first, _ in first }
+        var later = wanted
+        for (index, entity) in later.entities.enumerated() {
+            later.entities[index].previousName = nil
+            guard !unmapped.contains(entity.name), let namesake = former[entity.name],
+                pairs.later[entity.name] != entity.name
+            else { continue }
+            for (number, attribute) in entity.attributes.enumerated()
+            where namesake.attributes.contains(where: {
+                $0.name == attribute.name && $0.previousName == attribute.previousName
+            }) {
+                later.entities[index].attributes[number].previousName = nil
+            }
+            for (number, relationship) in entity.relationships.enumerated()
+            where namesake.relationships.contains(where: {
+                $0.name == relationship.name && $0.previousName == relationship.previousName
+            }) {
+                later.entities[index].relationships[number].previousName = nil
+            }
+        }
+        return later
     }
 
     private static func renamed(
@@ -118,8 +146,14 @@ struct PropertySources {
             return earlier
         }
         let (own, previous) = (path.name, lookup.previousName(after, path))
-        let isRenamed = claimsPreviousName(path, in: entity, lookup)
-        for name in (isRenamed ? [previous, own] : [own, previous]).compactMap({ $0 }) {
+        // Otherwise the earlier name is a guess, and what has it now is more certain.
+        let names =
+            if claimsPreviousName(path, in: entity, lookup) {
+                [previous, own]
+            } else {
+                [own, previous.flatMap { lookup.find(after, $0, entity) == nil ? $0 : nil }]
+            }
+        for name in names.compactMap({ $0 }) {
             guard let found = lookup.find(before, name, entity) else { continue }
             // Skips a property that is already the predecessor of another.
             if let other = paths[found], after.isKind(entity, of: other.entityName) { continue }

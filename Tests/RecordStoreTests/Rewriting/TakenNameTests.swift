@@ -307,6 +307,79 @@ import Testing
         try database.close()
     }
 
+    // MARK: Names beside mappings
+
+    private func migrate(
+        _ first: [EntityDescription], _ later: [EntityDescription], _ mappings: [EntityMapping]
+    ) throws -> RecordDatabase {
+        let schema = SchemaDescription(version: "V2", later)
+        return try RecordDatabase.open(.file("store"), schema: schema, files: files(first)) { _ in
+            [MigrationStep(schema, allowedLoss: .all, mappings: mappings)]
+        }
+    }
+
+    /// A mapping that said what the names say dropped the objects of the other one.
+    @Test func `a renaming by a mapping passes the name on`() throws {
+        let database = try migrate(
+            [entity("A", number("n", 1)), entity("B", was: "A", number("n", 2))],
+            [entity("C", was: "B", number("n", 3)), entity("B", was: "A", number("n", 4))],
+            [.copy(from: "B", to: "C")])
+        #expect(try values(of: "C", "n", in: database) == [[.int(2)]])
+        #expect(try values(of: "B", "n", in: database) == [[.int(1)]])
+        try database.close()
+    }
+
+    /// The earlier objects of its own name stayed, or the renaming of those was refused.
+    @Test(arguments: [false, true])
+    func `an entity that was what a mapping drops begins empty`(isRenamed: Bool) throws {
+        let renamed = isRenamed ? [entity("C", was: "B", number("n", 4), number("m", 5))] : []
+        let database = try migrate(
+            [entity("A", number("n", 1)), entity("B", number("n", 2))],
+            [entity("B", was: "A", number("n", 3), number("m", 6))] + renamed, [.delete("A")])
+        #expect(try values(of: "B", "n", in: database) == [])
+        if isRenamed {
+            #expect(try values(of: "C", "n", "m", in: database) == [[.int(2), .int(5)]])
+        }
+        try database.close()
+    }
+
+    /// What its own objects were said to have had was read from the values of the others.
+    @Test(arguments: [false, true])
+    func `a copy onto an entity of the file follows none of its old names`(
+        isSwapped: Bool
+    ) throws {
+        var later = [entity("B", number("b", 8, was: "a"))]
+        if isSwapped { later[0].attributes.append(number("a", 7, was: "b")) }
+        let database = try migrate(
+            [entity("A", number("a", 1), number("b", 2))] + later, later,
+            [.copy(from: "A", to: "B"), .delete("B")])
+        #expect(try values(of: "B", "b", in: database) == [[.int(2)]])
+        if isSwapped { #expect(try values(of: "B", "a", in: database) == [[.int(1)]]) }
+        try database.close()
+    }
+
+    /// A program of the earlier model read the objects of one as the other's.
+    @Test func `a swap by mappings in a model that is otherwise equal is refused`() throws {
+        let first = [entity("A", number("n", 1)), entity("B", number("n", 1))]
+        var later = first
+        (later[0].previousName, later[1].previousName) = ("B", "A")
+        let mappings: [EntityMapping] = [.copy(from: "A", to: "B"), .copy(from: "B", to: "A")]
+        try refuse(first, later, mappings)
+        later[0].versionHashModifier = "2"
+        try migrate(first, later, mappings).close()
+    }
+
+    /// Both took the values: the one by its name, the other by what it once was elsewhere.
+    @Test func `old statements of a hierarchy say nothing of a root that joins it`() throws {
+        let above = entity("P", number("a", 1, was: "b"), number("b", 2, was: "a"))
+        let files = try files([above, entity("R", number("b", 3)), entity("S", below: "R")])
+        let database = try open(
+            [above, entity("R", number("b", 3)), entity("S", below: "P")], files,
+            allowedLoss: .all)
+        #expect(try values(of: "S", "a", "b", in: database) == [[.int(1), .int(3)]])
+        try database.close()
+    }
+
     @Test(arguments: [0, 1, 2], [false, true])
     func `two statements of one name counted in their order`(
         form: Int, isReversed: Bool
