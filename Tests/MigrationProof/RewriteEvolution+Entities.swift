@@ -178,9 +178,7 @@ extension RewriteEvolution {
         }
         guard let (before, after) = pairs.randomElement(using: &random) else { return }
         switch random.below(8) {
-        // Without its source, an entity is that of its own name again.
-        case 0 where !reusedNames.contains(before) && !reusedNames.contains(after):
-            said.append(.delete(before))
+        case 0: said.append(.delete(before))
         case 1 where before == after: said.append(.insert(after))
         case 2: guard renamed(before, after, &said, &random) else { return }
         case 3: guard swapped(pairs, &said, &random) else { return }

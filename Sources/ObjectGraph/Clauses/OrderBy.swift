@@ -3,7 +3,7 @@ import Query
 /// The order of a fetch: `OrderBy(.descending(\.$rating), .ascending(\.$surname))`.
 ///
 /// Nil comes first in ascending order; texts are ordered by their UTF-8 bytes; objects that are
-/// equal in all keys come in the order of their creation.
+/// equal in all keys come in the order of their numbers, that of creation within a transaction.
 public struct OrderBy<O: DynamicObject>: OrderByClause, Hashable, Sendable {
     public typealias ObjectType = O
 

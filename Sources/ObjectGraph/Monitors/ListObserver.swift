@@ -1,7 +1,8 @@
 /// Receives the changes of a ``ListMonitor``'s list, where the stack's view lives.
 ///
-/// Each callback has a longer form with the source identifier of the transaction. Implement one of
-/// the two: the longer form calls the shorter one unless it is implemented.
+/// Each callback has a longer form with the source identifier of the transaction, which calls the
+/// shorter one unless it is implemented. `listMonitorDidChange(_:)` and `listMonitorDidRefetch(_:)`
+/// must be there in any case.
 public protocol ListObserver: AnyObject {
     /// The class of the list's objects.
     associatedtype ListEntityType: DynamicObject

@@ -48,7 +48,7 @@ extension DataStack {
 
     /// Runs a transaction in the background and calls the completion where the view lives, after
     /// the changes are durable. The view shows exactly the transaction's result then: later commits
-    /// are seen by later calls.
+    /// are seen by later calls, unless more than 64 commits waited, which are then taken as one.
     ///
     /// - Parameters:
     ///   - task: the changes, made on a queue of the stack's own. An error that it throws discards

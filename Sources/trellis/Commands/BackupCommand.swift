@@ -13,7 +13,8 @@ struct BackupCommand: ParsableCommand {
             replace the old file by the copy.
 
             With --incremental an earlier backup of this store is brought up to date, and only the \
-            pages that changed since are read and written. A crash leaves it as it was.
+            pages that changed since are written. After a crash it has its earlier state or the \
+            new one.
             """,
         aliases: ["compact"])
 
