@@ -4,8 +4,8 @@ import RecordStore
 /// ``DataStack/beginUnsafe(supportsUndo:sourceIdentifier:name:fileID:line:)``.
 ///
 /// It shows the commits of the moment when it was begun, with its own changes on top, and waits for
-/// no other transaction until it commits; only the first object that is created after the storage was
-/// opened may wait, to reserve numbers. A commit merges the changes into the commits made
+/// no other transaction until it commits; only the first object that is created after the storage
+/// was opened may wait, to reserve numbers. A commit merges the changes into the commits made
 /// meanwhile, property by property: the transaction's values win, and ``conflicts`` names the
 /// properties that both had changed. Afterwards the transaction shows the newest commit, and
 /// continues. Changes that were never committed are gone with the transaction.

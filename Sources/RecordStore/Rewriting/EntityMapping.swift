@@ -52,8 +52,8 @@ struct EntityPairs {
     private(set) var later: [String: String] = [:]
     /// By the earlier names.
     private(set) var mappers: [String: RecordMapper] = [:]
-    /// The entities of both versions that no mapping names. The later ones are without earlier names
-    /// that sources of mappings have, or have stated already.
+    /// The entities of both versions that no mapping names. The later ones are without the earlier
+    /// names that say nothing of these.
     private(set) var unmapped: (before: SchemaDescription, after: SchemaDescription)
 
     /// Pairs the entities that no mapping names by equal names, or by the previous name that the
