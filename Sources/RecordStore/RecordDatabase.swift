@@ -157,6 +157,9 @@ package final class RecordDatabase: Sendable {
             if terms.needsMigration(from: stored, to: declared.description) {
                 return try openOther(engine, catalog, declared, snapshot, of: text, terms)
             }
+            if stored.modelVersion != declared.description.modelVersion {
+                try NameCheck.refuseExchange(from: stored, through: terms.route?(stored) ?? [])
+            }
         }
         var isCopyLeft = false
         if !engine.options.mode.isReadOnly, try catalog.migration(snapshot) != nil {

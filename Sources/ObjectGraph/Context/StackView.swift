@@ -113,6 +113,16 @@ final class StackView: ObjectContext {
         }
     }
 
+    /// Makes an object that the view's commit does not have, so that it is a deleted one.
+    func goneObject(
+        _ number: ObjectNumber, _ kind: ObjectKind, _ access: StoreAccess
+    ) -> CoreStoreObject {
+        let object = make(number, kind)
+        object.apply(.delete)
+        (access as? Access)?.hasDeletions = true
+        return object
+    }
+
     private func take(_ changes: ChangeSet, _ access: Access, _ snapshot: RecordSnapshot) {
         var (updated, deleted): ([CoreStoreObject], [CoreStoreObject]) = ([], [])
         for (hierarchy, objects) in access.identityMaps {

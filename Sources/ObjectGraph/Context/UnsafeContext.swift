@@ -301,6 +301,7 @@ final class UnsafeContext: RecordingContext {
         let isThere = try access.scratch.contains(number, in: hierarchy)
         let known = access.registered(number, in: hierarchy)
         known?.apply(.rewind)
+        known?.assigned = 0
         if let known, isThere { forgetRow(of: known) }
         switch (wasThere, isThere) {
         case (false, false): known?.apply(.delete)
@@ -382,6 +383,22 @@ final class UnsafeContext: RecordingContext {
         return frozen
     }
 
+    /// The denials of objects that a commit has not deleted.
+    private func standing(
+        _ denials: [ChangeBuffer.Denial], in bases: [ObjectIdentifier: RecordReader]
+    ) throws(StoreError) -> [ChangeBuffer.Denial] {
+        var standing: [ChangeBuffer.Denial] = []
+        for denial in denials {
+            if let raw = denial.object.raw, let base = bases[ObjectIdentifier(raw.store)],
+                try !base.contains(raw.number, in: raw.entity.hierarchy)
+            {
+                continue
+            }
+            standing.append(denial)
+        }
+        return standing
+    }
+
     /// Moves to the bases that a commit left, and keeps what was changed since it was begun.
     ///
     /// - Parameter committed: the frozen states that the commit took up.
@@ -405,7 +422,7 @@ final class UnsafeContext: RecordingContext {
             try merge.apply()
             try flush()
             // The merge meets links that others made; those of before are cleared already.
-            changes.replaceDenials(denials + changes.denials)
+            changes.replaceDenials(try standing(denials, in: bases) + changes.denials)
         }
         // These hold the former bases, whose pages no commit could use again.
         (lastFrozen, frozenState) = ([:], UndoHistory.State())

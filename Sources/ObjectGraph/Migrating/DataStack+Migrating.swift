@@ -120,8 +120,8 @@ extension DataStack {
             forecast = try RecordDatabase.forecast(
                 path: storage.fileURL.path, schema: model.description,
                 options: options.engine,
-                files: (storage as? LocalStore)?.files ?? DiskFileSystem.shared
-            ) { path.versions(from: $0) }
+                files: (storage as? LocalStore)?.files ?? DiskFileSystem.shared,
+                route: { path.versions(from: $0) }, earlier: path.earlier)
         } catch {
             throw planningFailure(of: error, storage)
         }
@@ -220,7 +220,9 @@ struct MigrationPath {
 
     /// The versions from which the chain leads to the current one.
     var earlier: [SchemaDescription] {
+        // A version may have no entities of the storage's configuration.
         earlierNames.sorted().compactMap { history.schemas[$0].map(description) }
+            .filter { !$0.entities.isEmpty }
     }
 
     private var earlierNames: Set<ModelVersion> {

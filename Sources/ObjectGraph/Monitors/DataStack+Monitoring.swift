@@ -143,7 +143,10 @@ extension DataStack {
     public func monitorObject<O: DynamicObject>(
         _ object: O, watching paths: [Watching<O>]
     ) -> ObjectMonitor<O> {
-        let monitor = ObjectMonitor<O>(object.objectID(), paths.map(\.path), self)
+        let kept = object.objectID()
+        // One that was kept over a migration may have another number or entity now.
+        let id = store(kept.storeID)?.own(kept) ?? kept
+        let monitor = ObjectMonitor<O>(id, paths.map(\.path), self)
         begin(monitor)
         return monitor
     }

@@ -1,33 +1,39 @@
 import Query
 
-// The content of the list. An index out of range stops the program, except in calls that say
-// "safe".
+// The content of the list. An index out of range, or a list whose stack or transaction has ended,
+// stops the program, except in calls that say "safe".
 
 extension ListMonitor {
     /// The object at an index over all sections.
     public subscript(index: Int) -> O { object(content.item(at: index)) }
 
-    /// The object at an index over all sections; nil for an index out of range.
+    /// The object at an index over all sections; nil for an index out of range, and once the stack
+    /// or the transaction of the list has ended.
     public subscript(safeIndex index: Int) -> O? {
         let content = content
-        return index >= 0 && index < content.count ? object(content.item(at: index)) : nil
+        return index >= 0 && index < content.count ? liveObject(content.item(at: index)) : nil
     }
 
     /// The object at an index in a section.
     public subscript(sectionIndex: Int, itemIndex: Int) -> O {
-        guard let object = self[safeSectionIndex: sectionIndex, safeItemIndex: itemIndex] else {
+        guard let item = item(safelyAt: itemIndex, in: sectionIndex) else {
             Log.abort("a list has no object \(itemIndex) in a section \(sectionIndex)")
         }
-        return object
+        return object(item)
     }
 
-    /// The object at an index in a section; nil for indices out of range.
+    /// The object at an index in a section; nil for indices out of range, and once the stack or the
+    /// transaction of the list has ended.
     public subscript(safeSectionIndex sectionIndex: Int, safeItemIndex itemIndex: Int) -> O? {
+        item(safelyAt: itemIndex, in: sectionIndex).flatMap(liveObject)
+    }
+
+    private func item(safelyAt itemIndex: Int, in sectionIndex: Int) -> ListItem? {
         let content = content
         guard let indices = content.indices(safelyOf: sectionIndex),
             itemIndex >= 0 && itemIndex < indices.count
         else { return nil }
-        return object(content.item(at: indices.lowerBound + itemIndex))
+        return content.item(at: indices.lowerBound + itemIndex)
     }
 
     /// The object at a path.
@@ -115,7 +121,7 @@ extension ListMonitor {
             name: name, indexTitle: feed.terms.section.transformer?(name), count: indices.count
         ) { [weak self] in
             guard let self, self.content.lineage == content.lineage else { return nil }
-            return indices.map { self.object(content.item(at: $0)) }
+            return self.liveObjects(content, indices)
         }
     }
 
@@ -160,17 +166,30 @@ extension ListMonitor {
 
     /// The objects of a section. Each of them is made.
     public func objects(in section: Int) -> [O] {
-        guard let objects = objects(safelyIn: section) else {
+        checkExecutor()
+        let content = content
+        guard let indices = content.indices(safelyOf: section) else {
             Log.abort("a list has no section \(section)")
         }
-        return objects
+        return indices.map { object(content.item(at: $0)) }
     }
 
-    /// The objects of a section; nil for an index out of range.
+    /// The objects of a section; nil for an index out of range, and once the stack or the
+    /// transaction of the list has ended.
     public func objects(safelyIn section: Int) -> [O]? {
         checkExecutor()
         let content = content
-        return content.indices(safelyOf: section)?.map { object(content.item(at: $0)) }
+        return content.indices(safelyOf: section).flatMap { liveObjects(content, $0) }
+    }
+
+    /// The objects of some items; nil once the stack or the transaction has ended.
+    private func liveObjects(_ content: ListContent, _ indices: Range<Int>) -> [O]? {
+        var objects: [O] = []
+        for index in indices {
+            guard let object = liveObject(content.item(at: index)) else { return nil }
+            objects.append(object)
+        }
+        return objects
     }
 }
 

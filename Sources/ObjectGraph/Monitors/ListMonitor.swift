@@ -231,8 +231,13 @@ extension ListMonitor {
         object(content.item(at: content.indices(ofSection: path.section).lowerBound + path.item))
     }
 
-    func object(_ item: ListItem) -> O {
-        guard let object = feed.object(item) as? O else {
+    func object(_ item: ListItem) -> O { Self.typed(feed.object(item)) }
+
+    /// The object of an item; nil once the stack or the transaction has ended.
+    func liveObject(_ item: ListItem) -> O? { feed.liveObject(item).map(Self.typed) }
+
+    private static func typed(_ object: CoreStoreObject) -> O {
+        guard let object = object as? O else {
             Log.abort("a list of \(O.self) has an object of another class")
         }
         return object

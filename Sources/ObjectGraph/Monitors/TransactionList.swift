@@ -150,9 +150,11 @@ final class TransactionList: MonitoredList {
 
     // MARK: Objects
 
-    func object(_ item: ListItem) -> CoreStoreObject {
+    var endReason: String { "the transaction of an observed list has ended" }
+
+    func liveObject(_ item: ListItem) -> CoreStoreObject? {
         guard let context, !context.hasEnded, shown.stores.indices.contains(item.store) else {
-            Log.abort("the transaction of an observed list has ended")
+            return nil
         }
         let store = shown.stores[item.store]
         let hierarchy = entity(store).hierarchy

@@ -20,7 +20,7 @@ extension StepSubscriber {
 }
 
 /// Delivers the steps of a stack's commits to any number of subscribers. The view is the first of
-/// them.
+/// them whenever it subscribes, so that the others can wait for what it has been given.
 ///
 /// Steps of transactions are delivered in the order in which they held the writer, though their
 /// logs may become durable on several threads at once. Other steps may be published at any time:
@@ -44,7 +44,9 @@ final class CommitSteps: Sendable {
     /// first snapshot afterwards.
     func subscribe(_ subscriber: any StepSubscriber) {
         subscribers.withLock { subscribers in
-            subscribers.append(subscriber)
+            // Views run completions.
+            let place = subscriber.runsCompletions ? subscribers.startIndex : subscribers.endIndex
+            subscribers.insert(subscriber, at: place)
             count(subscribers)
         }
     }

@@ -51,7 +51,10 @@ protocol MonitoredList: AnyObject {
     /// Whether the caller is where the list is used, as far as that is known.
     var isUsedByCaller: Bool { get }
 
-    func object(_ item: ListItem) -> CoreStoreObject
+    /// Why there are no objects, once the stack or the transaction of the list has ended.
+    var endReason: String { get }
+    /// The object of an item; nil once the stack or the transaction of the list has ended.
+    func liveObject(_ item: ListItem) -> CoreStoreObject?
     /// The index of an object; nil when it is not in the list.
     func index(of id: NSManagedObjectID) -> Int?
     /// How the list follows changes, for people.
@@ -62,6 +65,14 @@ protocol MonitoredList: AnyObject {
     /// - Parameter begins: called before the list is fetched, for each request.
     func fetchLater(
         _ terms: ListTerms, begins: @escaping () -> Void, done: @escaping () -> Void)
+}
+
+extension MonitoredList {
+    /// The object of an item. Stops the program once the stack or the transaction has ended.
+    func object(_ item: ListItem) -> CoreStoreObject {
+        guard let object = liveObject(item) else { Log.abort(endReason) }
+        return object
+    }
 }
 
 /// The list that a monitor or a publisher has. Used where the view lives.
@@ -189,11 +200,11 @@ final class ListFeed: MonitoredList {
 
     // MARK: Objects
 
+    var endReason: String { "the stack of an observed list is gone" }
+
     /// The object of an item, in the view. One whose record cannot be read has the defaults.
-    func object(_ item: ListItem) -> CoreStoreObject {
-        guard let stack = link.object, let store = store(item) else {
-            Log.abort("the stack of an observed list is gone")
-        }
+    func liveObject(_ item: ListItem) -> CoreStoreObject? {
+        guard let stack = link.object, let store = store(item) else { return nil }
         return stack.withView { view in
             let entity = entity(store)
             do throws(StoreError) {
@@ -202,7 +213,7 @@ final class ListFeed: MonitoredList {
                 }
                 let access = try view.access(to: store)
                 return try view.object(item.number, in: entity.hierarchy, access)
-                    ?? view.make(item.number, access.kind(entity.tag, in: view))
+                    ?? view.goneObject(item.number, access.kind(entity.tag, in: view), access)
             } catch {
                 view.fail(error, "an object of an observed list cannot be read.")
                 return view.make(

@@ -103,6 +103,8 @@ extension DataStack {
     private func publishObject<O: DynamicObject>(
         _ id: NSManagedObjectID, watching paths: [Watching<O>]
     ) -> ObjectPublisher<O> {
+        // One that was kept over a migration may have another number or entity now.
+        let id = store(id.storeID)?.own(id) ?? id
         let paths = paths.map(\.path)
         return publishers.publisher(id, paths) { ObjectPublisher(id, paths, self) }
     }

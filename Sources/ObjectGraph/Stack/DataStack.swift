@@ -99,7 +99,13 @@ public final class DataStack: Equatable, @unchecked Sendable {
         steps.end()
         // Elsewhere its objects may be in use, and are not touched.
         if viewExecutor.isCurrent { view?.forgetAll() } else { view?.end() }
-        for store in attached.withLock({ $0 }) { try? store.close() }
+        for store in attached.withLock({ $0 }) {
+            do throws(StoreError) {
+                try store.close()
+            } catch {
+                faults.report(CoreStoreError(error), "a storage could not be closed.")
+            }
+        }
     }
 
     public static func == (left: DataStack, right: DataStack) -> Bool { left === right }

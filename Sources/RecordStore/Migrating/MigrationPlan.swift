@@ -70,6 +70,12 @@ struct MigrationPlan {
                     + "“\(stored.description.modelVersion)”, to “\(wanted.modelVersion)”, and "
                     + "this opening takes one")
         }
+        if let empty = versions.dropLast().first(where: \.schema.entities.isEmpty) {
+            throw StoreError(
+                .invalidArgument,
+                "“\(empty.schema.modelVersion)”, which the route to “\(wanted.modelVersion)” "
+                    + "passes, has no entity for this file: all objects would be lost there")
+        }
         self.versions = versions
         earlier = terms.earlier()
         for model in earlier where model.fingerprint == wanted.fingerprint {

@@ -8,9 +8,12 @@ extension RecordDatabase {
     ///
     /// Throws `schemaMismatch` if the file cannot be migrated, and `newerModel` if the program's
     /// model is an earlier one of the file's.
+    ///
+    /// - Parameter earlier: as for an opening.
     package static func forecast(
         path: String, schema: SchemaDescription, options: Engine.Options = Engine.Options(),
-        files: any FileSystem = DiskFileSystem.shared, route: MigrationRoute? = nil
+        files: any FileSystem = DiskFileSystem.shared, route: MigrationRoute? = nil,
+        earlier: @autoclosure @escaping () -> [SchemaDescription] = []
     ) throws(StoreError) -> MigrationForecast? {
         var options = options
         options.mode = .reading
@@ -20,7 +23,8 @@ extension RecordDatabase {
         guard let catalog = try Catalog.open(snapshot) else { return nil }
         let stored = try catalog.resolvedSchema(snapshot)
         let plan = try MigrationPlan(
-            from: stored, to: schema, catalog.history(snapshot), MigrationTerms(route: route))
+            from: stored, to: schema, catalog.history(snapshot),
+            MigrationTerms(route: route, earlier: earlier))
         try checkLoss(plan, catalog, snapshot)
         let size = MigrationSize(engine: engine, catalog: catalog, plan: plan, stored: stored)
         return MigrationForecast(

@@ -224,6 +224,9 @@ import Testing
                 // An ID that the program has kept in memory names the earlier model's hierarchy.
                 let known: V2.Company? = stack.fetchExisting(kept)
                 #expect(known === company)
+                // A bug: the publisher of such an ID had no object.
+                let published: ObjectPublisher<V2.Company> = stack.publishObject(kept)
+                #expect(published.object === company && published.objectID() == id)
                 for uri in [saved, id.uriRepresentation()] {
                     let format = "employer == CAST('\(uri.absoluteString)', 'NSManagedObjectID')"
                     #expect(try stack.fetchCount(From<V2.Person>().where(format: format)) == 10)

@@ -73,6 +73,20 @@ private final class South: CoreStoreObject {
         #expect(error?.storeError?.code == .commitUncertain)
     }
 
+    /// A bug: nothing was told, nor logged.
+    @Test func `a released stack reports relaxed commits that may be lost`() throws {
+        let files = FaultyFileSystem()
+        var stack: DataStack? = try stack(files)
+        let told = DispatchSemaphore(value: 0)
+        stack?.onStorageFault = { fault in
+            if fault.error.storeError?.code == .commitUncertain { told.signal() }
+        }
+        try create(in: #require(stack))
+        files.fault = .init(calls: [.durableWrite, .sync], goesOn: true)
+        stack = nil
+        #expect(told.wait(timeout: .now() + 20) == .success)
+    }
+
     @Test func `closing after a failed durable commit throws nothing`() throws {
         let files = FaultyFileSystem()
         let stack = try stack(files)

@@ -3,6 +3,19 @@ import Testing
 
 @testable import ObjectGraph
 
+/// Tells how many steps the view has been given when a step comes.
+private final class PositionProbe: StepSubscriber {
+    let needsChanges = false
+    private let viewSteps: ViewSteps
+    private let positions: AsyncStream<UInt64>.Continuation
+
+    init(_ viewSteps: ViewSteps, _ positions: AsyncStream<UInt64>.Continuation) {
+        (self.viewSteps, self.positions) = (viewSteps, positions)
+    }
+
+    func receive(_ step: CommitStep) { positions.yield(viewSteps.position) }
+}
+
 /// A stack that reads another stack's commits: to the system they are like two processes.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct ExternalCommitTests {
     private let queue = DispatchQueue(label: "view")
@@ -45,6 +58,22 @@ import Testing
         while let commit = try await commits.next(), commit.commitNumber < last {}
         #expect(try names(reader) == ["a", "b", "c"])
         #expect(throws: CoreStoreError.self) { try add(reader, "d") }
+    }
+
+    /// A bug: a sequence that was begun before the view was first used could have a commit before
+    /// the view was given it.
+    @Test func `the view gets commits before all that subscribed earlier`() async throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let writer = try stack(url)
+        let reader = try stack(url, isReadOnly: true)
+        let (positions, continuation) = AsyncStream<UInt64>.makeStream()
+        let probe = PositionProbe(reader.viewSteps, continuation)
+        reader.steps.subscribe(probe)
+        #expect(try names(reader) == [])
+        try add(writer, "a")
+        var next = positions.makeAsyncIterator()
+        #expect(await next.next() == 1)
     }
 
     @Test func `an object of a view for reading gets the values of another process`() async throws {

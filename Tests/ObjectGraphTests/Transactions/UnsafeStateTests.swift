@@ -146,6 +146,25 @@ import Testing
         #expect(left == ["Quinn 9.0"])
     }
 
+    /// A bug: the stored object was deleted for an older one that took its key.
+    @Test(arguments: [false, true])
+    func `an undone assignment of a stored object lost in a conflict`(isRollback: Bool) throws {
+        let form = stack.beginUnsafe(supportsUndo: true)
+        let (older, younger) = (try person(0, form), try person(1, form))
+        younger.email = "z@zoo"
+        form.flush()
+        if isRollback { form.rollback() } else { form.undo() }
+        younger.name = "younger"
+        older.email = "1@zoo"
+        try form.commitAndWait()
+        #expect(try names() == ["name 2", "younger"])
+        try stack.read { view in
+            let left: Person? = view.fetchExisting(ids[1])
+            #expect(left?.email == "1@zoo")
+            #expect(view.fetchExisting(ids[0]) as Person? == nil)
+        }
+    }
+
     @Test func `an undo made after a commit began stays pending after it`() throws {
         let form = stack.beginUnsafe(supportsUndo: true)
         let commits = HeldCommits(stack)
@@ -224,6 +243,26 @@ import Testing
         #expect(form.hasChanges)
         #expect(throws: CoreStoreError.self) { try form.commitAndWait() }
         #expect(try names() == ["first", "name 1", "name 2"])
+    }
+
+    /// A bug: a commit was refused for an object that was not there any more.
+    @Test func `a deletion that was committed is not denied later`() throws {
+        let debtID = try stack.perform(synchronous: { transaction in
+            let debt = transaction.create(Into<Debt>())
+            debt.debtor = try person(2, transaction)
+            return debt.objectID()
+        })
+        let form = stack.beginUnsafe()
+        let debt = try #require(form.fetchExisting(debtID) as Debt?)
+        let commits = HeldCommits(stack)
+        form.delete(try person(2, form))
+        debt.debtor = try person(0, form)
+        commits.begin(form)
+        debt.amount = 2
+        #expect(commits.end(1) == [false])
+        debt.debtor = nil
+        try form.commitAndWait()
+        #expect(try names() == ["name 0", "name 1"])
     }
 
     // MARK: Undoing

@@ -415,6 +415,25 @@ import Testing
         try database.close()
     }
 
+    /// A bug: a version that lacked the configuration of the file dropped all objects.
+    @Test func `a route through a version without entities is refused`() throws {
+        let first = [entity("P", number("a", 1))]
+        let files = try files(first)
+        let versions = [
+            SchemaDescription(version: "V2", []),
+            SchemaDescription(version: "V3", [entity("P", number("a", 1), number("b", 2))]),
+        ]
+        let error = #expect(throws: StoreError.self) {
+            try RecordDatabase.open(.file("store"), schema: versions[1], files: files) { _ in
+                versions.map { MigrationStep($0, allowedLoss: .all, isNamed: true) }
+            }
+        }
+        #expect(error?.code == .invalidArgument)
+        let database = try open(first, files, "V1")
+        #expect(try values(of: "P", "a", in: database) == [[.int(1)]])
+        try database.close()
+    }
+
     /// A bug: only neighbours of a chain were compared, and a file of the first version was taken
     /// for one of the last.
     @Test(arguments: [0, 1])
@@ -426,26 +445,40 @@ import Testing
             SchemaDescription(
                 version: "V3", [entity("P", number("a", 2, was: "b"), number("b", 1, was: "c"))]),
         ]
-        let names = versions.map(\.modelVersion)
-        func open(_ files: MemoryFileSystem, _ modifier: String?) throws -> RecordDatabase {
+        /// - Parameter work: has the last version, the route and the versions before the last.
+        func with<Result>(
+            _ modifier: String?,
+            _ work: (
+                SchemaDescription, @escaping MigrationRoute, [SchemaDescription]
+            ) throws -> Result
+        ) rethrows -> Result {
             var versions = versions
             versions[2].entities[0].versionHashModifier = modifier
-            let path = versions
-            var terms = MigrationTerms()
-            terms.route = { stored in
-                let known = names.firstIndex(of: stored.modelVersion) ?? 0
-                return path[(known + 1)...].map { MigrationStep($0, isNamed: true) }
+            let (path, names) = (versions, versions.map(\.modelVersion))
+            return try work(
+                path[2],
+                { stored in
+                    let known = names.firstIndex(of: stored.modelVersion) ?? 0
+                    return path[(known + 1)...].map { MigrationStep($0, isNamed: true) }
+                }, Array(path[..<2]))
+        }
+        func open(_ files: MemoryFileSystem, _ modifier: String?) throws -> RecordDatabase {
+            try with(modifier) { last, route, earlier in
+                try RecordDatabase.open(
+                    .file("store"), schema: last, files: files, route: route, earlier: earlier)
             }
-            terms.earlier = { Array(path[..<2]) }
-            let stored = try Schema(versions[version])
-            _ = try MigrationPlan(from: stored, to: versions[2], nil, terms)
-            return try RecordDatabase.open(
-                .file("store"), schema: versions[2], files: files
-            ) { terms.route?($0) }
         }
         let files = try files(versions[version].entities)
         let error = #expect(throws: StoreError.self) { try open(files, nil) }
         #expect(error?.code == .invalidArgument)
+        // A bug: the forecast knew no earlier versions, and listed steps that were refused.
+        let foreseen = #expect(throws: StoreError.self) {
+            try with(nil) { last, route, earlier in
+                try RecordDatabase.forecast(
+                    path: "store", schema: last, files: files, route: route, earlier: earlier)
+            }
+        }
+        #expect(foreseen?.code == .invalidArgument)
         if version == 1 {
             let database = try open(files, "3")
             #expect(try values(of: "P", "a", "b", in: database) == [[.int(2), .int(1)]])
