@@ -14,6 +14,8 @@ struct CommitStep: Sendable {
         /// The number of the commit since which changes are recorded: that of the transaction
         /// before.
         fileprivate(set) var previous: UInt64
+        /// The number of the first commit whose changes the content joins.
+        fileprivate var earliest: UInt64
         /// Changes that were computed where the content does not have them.
         private var found = FoundChanges()
 
@@ -26,15 +28,19 @@ struct CommitStep: Sendable {
             self.snapshot = snapshot
             self.content = content
             self.previous = previous
+            earliest = snapshot.commitNumber
         }
 
         /// The content for a subscriber that has a commit. A stack that added the file while a
-        /// commit was on its way may receive the next one before it, or without it.
+        /// commit was on its way may receive the next one before it, or without it. A subscriber
+        /// that began at one of several joined commits has some of their changes already: what
+        /// was created in it and deleted since is in no joined set.
         ///
         /// - Parameter number: the commit's number.
         func content(since number: UInt64) -> Content {
-            if case .changes = content, previous > number { return .unknown }
-            return content
+            guard case .changes = content else { return content }
+            let isInside = number >= earliest && number < snapshot.commitNumber
+            return previous > number || isInside ? .unknown : content
         }
 
         /// The changes since a commit that a subscriber has. They are computed by comparing the
@@ -128,12 +134,12 @@ extension CommitStep.Part {
         case (.changes(var changes), .changes(let others)):
             changes.join(others)
             part.content = later.previous > number ? .unknown : CommitStep.Content(changes)
-            part.previous = previous
+            (part.previous, part.earliest) = (previous, earliest)
         case (.relocation, .relocation):
             part.content = number == laterNumber ? .relocation : .unknown
         case (.changes, .relocation):
             part.content = number == laterNumber ? content : .unknown
-            part.previous = previous
+            (part.previous, part.earliest) = (previous, earliest)
         case (.relocation, .changes): if number > laterNumber { part.content = .unknown }
         case (.unknown, _), (_, .unknown): part.content = .unknown
         }

@@ -1,5 +1,6 @@
 import Primitives
 import RecordStore
+import struct Foundation.UUID
 import struct Synchronization.Atomic
 
 /// A receiver of steps. It is called by the threads that commit, in the order of the commits, and
@@ -26,9 +27,15 @@ extension StepSubscriber {
 /// logs may become durable on several threads at once. Other steps may be published at any time:
 /// joining them goes by commit numbers.
 final class CommitSteps: Sendable {
+    private struct State {
+        var subscribers: [any StepSubscriber] = []
+        /// Why there are no more steps of stores.
+        var failures: [UUID: CoreStoreError] = [:]
+    }
+
     /// Tickets in the order of the writers.
     private let turns: TurnQueue
-    private let subscribers = Mutex<[any StepSubscriber]>([])
+    private let state = Mutex(State())
     private let subscriberCount = Atomic<Int>(0)
     private let changeUserCount = Atomic<Int>(0)
 
@@ -41,21 +48,27 @@ final class CommitSteps: Sendable {
     var hasSubscribers: Bool { subscriberCount.load(ordering: .sequentiallyConsistent) > 0 }
 
     /// A subscriber receives every step that is published after this returns. It must read its
-    /// first snapshot afterwards.
+    /// first snapshot afterwards. It is told at once of a store that cannot be followed any more.
     func subscribe(_ subscriber: any StepSubscriber) {
-        subscribers.withLock { subscribers in
+        let failures = state.withLock { state in
             // Views run completions.
-            let place = subscriber.runsCompletions ? subscribers.startIndex : subscribers.endIndex
-            subscribers.insert(subscriber, at: place)
-            count(subscribers)
+            let place =
+                subscriber.runsCompletions
+                ? state.subscribers.startIndex : state.subscribers.endIndex
+            state.subscribers.insert(subscriber, at: place)
+            count(state.subscribers)
+            return state.failures.values
         }
+        for failure in failures { subscriber.end(failure) }
     }
 
     func unsubscribe(_ subscriber: any StepSubscriber) {
-        subscribers.withLock { subscribers in
-            guard let index = subscribers.firstIndex(where: { $0 === subscriber }) else { return }
-            subscribers.remove(at: index)
-            count(subscribers)
+        state.withLock { state in
+            guard let index = state.subscribers.firstIndex(where: { $0 === subscriber }) else {
+                return
+            }
+            state.subscribers.remove(at: index)
+            count(state.subscribers)
         }
     }
 
@@ -88,24 +101,31 @@ final class CommitSteps: Sendable {
     /// - Returns: whether a subscriber runs the step's completions.
     @discardableResult
     func publish(_ step: CommitStep) -> Bool {
-        let subscribers = subscribers.withLock { $0 }
+        let subscribers = state.withLock { $0.subscribers }
         for subscriber in subscribers { subscriber.receive(step) }
         return subscribers.contains(where: \.runsCompletions)
     }
 
-    /// Tells all subscribers why there will be no more steps of a store.
-    func fail(_ failure: CoreStoreError) {
-        for subscriber in subscribers.withLock({ $0 }) { subscriber.end(failure) }
+    /// Tells all subscribers, those to come too, why there will be no more steps of a store.
+    func fail(_ failure: CoreStoreError, of store: UUID) {
+        let subscribers = state.withLock { state in
+            state.failures[store] = failure
+            return state.subscribers
+        }
+        for subscriber in subscribers { subscriber.end(failure) }
     }
+
+    /// Called when a store goes, and when it is followed anew.
+    func forgetFailure(of store: UUID) { state.withLock { $0.failures[store] = nil } }
 
     /// Ends all subscriptions.
     func end() {
-        let ended = subscribers.withLock { subscribers in
+        let ended = state.withLock { state in
             defer {
-                subscribers = []
-                count(subscribers)
+                state.subscribers = []
+                count(state.subscribers)
             }
-            return subscribers
+            return state.subscribers
         }
         for subscriber in ended { subscriber.end(nil) }
     }

@@ -13,6 +13,7 @@ extension DataStack {
 
     /// A storage for reading only shows what another process commits to it.
     func follow(_ store: AttachedStore) {
+        steps.forgetFailure(of: store.id)
         let hasEnded = Mutex(false)
         let last = Mutex(store.database.statistics.commitNumber)
         let id = store.id
@@ -21,8 +22,10 @@ extension DataStack {
                 !hasEnded.withLock({ $0 })
             else { return }
             do throws(StoreError) {
-                _ = try announced.get()
-                guard stack.steps.hasSubscribers else { return }
+                let number = try announced.get()
+                guard stack.steps.hasSubscribers else {
+                    return last.withLock { $0 = max($0, number) }
+                }
                 let snapshot = try store.database.snapshot()
                 let isNew = last.withLock { last in
                     defer { last = max(last, snapshot.commitNumber) }
@@ -34,7 +37,7 @@ extension DataStack {
                 guard error.code != .closed else { return }
                 let failure = CoreStoreError(error)
                 Log.error(failure, "a storage cannot follow another process any more.")
-                stack.steps.fail(failure)
+                stack.steps.fail(failure, of: id)
             }
         }
     }

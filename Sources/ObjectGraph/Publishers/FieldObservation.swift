@@ -103,7 +103,13 @@ final class PropertyObservation: CoreStoreObjectKeyValueObservation {
                     kind: .setting, newValue: new, oldValue: old.value, isPrior: false))
             old.value = nil
         }
-        if options.contains(.initial) { tell?(object) }
+    }
+
+    /// The first call, where it was asked for. Adding the observation may move the view without a
+    /// call, so this comes after it.
+    fileprivate func tellInitial(_ options: NSKeyValueObservingOptions) {
+        guard options.contains(.initial), let object else { return }
+        tell?(object)
     }
 
     deinit { leave() }
@@ -240,6 +246,7 @@ extension DynamicObject where Self: CoreStoreObject {
             let made = PropertyObservation(
                 self, property, options, nil, context, handler)
             context.add(made)
+            made.tellInitial(options)
             return made
         }
         guard raw.context is StackView, let stack = raw.context.stack else {
@@ -248,6 +255,7 @@ extension DynamicObject where Self: CoreStoreObject {
         let made = PropertyObservation(
             self, property, options, stack, nil, handler)
         stack.withView { _ in stack.observers.add(made, .property) }
+        made.tellInitial(options)
         return made
     }
 }

@@ -60,6 +60,15 @@ extension DataStack {
     func add<T: StorageInterface>(
         _ storage: T, _ task: MigrationTask?
     ) throws(CoreStoreError) -> T {
+        let (added, isNew) = try addLocked(storage, task)
+        // Without the lock: observers may wait for another thread that adds a storage.
+        if isNew { storesChanged() }
+        return added
+    }
+
+    private func addLocked<T: StorageInterface>(
+        _ storage: T, _ task: MigrationTask?
+    ) throws(CoreStoreError) -> (storage: T, isNew: Bool) {
         // A thread that adds a shared file holds the lock while it waits for the writer lock.
         if writerLock.isHeldByCaller {
             guard storageLock.try() else {
@@ -128,9 +137,9 @@ extension DataStack {
 
     private func open<T: StorageInterface>(
         _ storage: T, _ task: MigrationTask?
-    ) throws(CoreStoreError) -> T {
+    ) throws(CoreStoreError) -> (storage: T, isNew: Bool) {
         if let known = stores.first(where: { $0.storage === storage })?.storage as? T {
-            return known
+            return (known, false)
         }
         let location: RecordDatabase.Location
         if let options = (storage as? LocalStore)?.engineOptions {
@@ -141,7 +150,7 @@ extension DataStack {
             }
         }
         if let local = storage as? any LocalStorage {
-            if let known = try attached(at: local, as: T.self) { return known }
+            if let known = try attached(at: local, as: T.self) { return (known, false) }
             if !isReadOnly(storage) { try makeFolder(of: local.fileURL) }
             location = .file(local.fileURL.path)
         } else {
@@ -162,7 +171,7 @@ extension DataStack {
         }
         attach(store)
         follow(store)
-        return storage
+        return (storage, true)
     }
 
     /// The IDs of a store's objects are those of its copy too: in one stack they would name two.

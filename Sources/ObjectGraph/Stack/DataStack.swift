@@ -213,23 +213,24 @@ public final class DataStack: Equatable, @unchecked Sendable {
         return only.entities[ObjectIdentifier(type)].map { (only, $0) }
     }
 
-    func attach(_ store: AttachedStore) {
-        attached.withLock { $0.append(store) }
-        storesChanged()
-    }
+    func attach(_ store: AttachedStore) { attached.withLock { $0.append(store) } }
 
     func detachAll() -> [AttachedStore] {
-        attached.withLock { stores in
+        let detached = attached.withLock { stores in
             defer { stores = [] }
             return stores
         }
+        for store in detached { steps.forgetFailure(of: store.id) }
+        return detached
     }
 
     /// Takes one storage out; nil when the stack has not added it.
     func detach(_ storage: any StorageInterface) -> AttachedStore? {
-        attached.withLock { stores in
+        let detached = attached.withLock { stores in
             stores.firstIndex { $0.storage === storage }.map { stores.remove(at: $0) }
         }
+        if let detached { steps.forgetFailure(of: detached.id) }
+        return detached
     }
 
     /// The object ID that a URI represents; nil unless its store is attached. The object itself may

@@ -79,6 +79,8 @@ extension DataStack {
                     }
                 }
             } catch {
+                // What the task has read is shown before its completion looks for it.
+                steps.publish(nil, at: steps.reserve())
                 viewSteps.call { [self] in
                     withExtendedLifetime(self) { completion(.failure(error)) }
                 }
@@ -154,8 +156,9 @@ extension DataStack {
     /// The part of a transaction that needs the writer lock. The next transaction begins when this
     /// returns, and may share the write that makes this one durable.
     ///
-    /// - Returns: for a transaction without changes no step, but the commits that it read and has
-    ///   to wait for.
+    /// - Returns: for a transaction without changes a turn without a step, so that nothing of it is
+    ///   told before the steps of earlier ones, whose changes it may have read, and the commits
+    ///   that it has to wait for.
     func stage<Transaction: BaseDataTransaction, T>(
         _ transaction: Transaction, _ context: TransactionContext, _ durability: Durability?,
         _ task: (Transaction) throws -> T
@@ -169,7 +172,9 @@ extension DataStack {
         let result = try task(transaction)
         if let failure = context.failure { throw failure }
         guard !context.changes.isEmpty else {
-            return (result, nil, try stageUnchanged(stores, context, durability))
+            let turn =
+                steps.hasSubscribers ? StagedTransaction(steps: steps, sourceIdentifier: nil) : nil
+            return (result, turn, try stageUnchanged(stores, context, durability))
         }
         try context.complete()
         context.changes.loadDeletedRows()

@@ -118,7 +118,8 @@ final class StagedTransaction {
     private func step(
         _ delivered: [CommitStep.Part], _ completion: (@Sendable () -> Void)?
     ) -> CommitStep? {
-        guard !delivered.isEmpty else { return nil }
+        // Without changes it takes its turn for the completion alone.
+        guard !delivered.isEmpty || (parts.isEmpty && completion != nil) else { return nil }
         return CommitStep(
             delivered, origin: .transaction, sourceIdentifier: sourceIdentifier,
             completion: completion)

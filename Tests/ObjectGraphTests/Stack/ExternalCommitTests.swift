@@ -160,6 +160,10 @@ private final class PositionProbe: StepSubscriber {
         try other.addStorageAndWait(LocalStore(fileURL: url))
         let error = await #expect(throws: CoreStoreError.self) { _ = try await commits.next() }
         #expect(error?.storeError?.code == .schemaMismatch)
+        // A bug: a sequence that was begun later waited for ever.
+        var later = reader.externalCommits.makeAsyncIterator()
+        let same = await #expect(throws: CoreStoreError.self) { _ = try await later.next() }
+        #expect(same?.storeError?.code == .schemaMismatch)
         // It still shows the earlier content.
         #expect(try names(reader) == ["a"])
     }
