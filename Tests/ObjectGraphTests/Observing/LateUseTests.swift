@@ -140,16 +140,16 @@ private final class West: CoreStoreObject {
                 let dog = try transaction.fetchOne(From<Dog>().where(\.$nickname == "Rex"))
                 if fails { throw CoreStoreError.userCancelled }
                 return dog?.objectID()
-            }, durability: .relaxed
-        ) { result in
-            if case .success(let id) = result {
-                let dog: Dog? = id.flatMap { stack.fetchExisting($0) }
-                told.withLock { $0.append(dog == nil ? -1 : 1) }
-            }
-            let count = try? stack.fetchCount(From<Dog>())
-            told.withLock { $0.append(count ?? -1) }
-            done.signal()
-        }
+            }, durability: .relaxed,
+            completion: { result in
+                if case .success(let id) = result {
+                    let dog: Dog? = id.flatMap { stack.fetchExisting($0) }
+                    told.withLock { $0.append(dog == nil ? -1 : 1) }
+                }
+                let count = try? stack.fetchCount(From<Dog>())
+                told.withLock { $0.append(count ?? -1) }
+                done.signal()
+            })
         // It would have ended long ago.
         #expect(done.wait(timeout: .now() + 0.3) == .timedOut)
         try #require(staged).finish()
@@ -172,9 +172,13 @@ private final class West: CoreStoreObject {
     @Test func `an observer waits for a thread that adds a storage`() throws {
         let (stack, queue) = try Zoo.stack()
         let results = Mutex<[DispatchTimeoutResult]>([])
-        let count = Mutex(0)
+        let isTold = Mutex(false)
         let observer = Waiter {
-            guard count.withLock({ $0 += 1; return $0 }) == 1 else { return }
+            let isFirst = isTold.withLock { isTold in
+                defer { isTold = true }
+                return !isTold
+            }
+            guard isFirst else { return }
             let added = DispatchSemaphore(value: 0)
             Thread {
                 _ = try? stack.addStorageAndWait(InMemoryStore())
