@@ -165,6 +165,11 @@ package final class Engine: Sendable {
         do throws(StoreError) {
             try parts.checkUsable()
             try Recovery(parts).prepareWriting(&writer)
+            if parts.checkpointer.takeMissedLook() {
+                parts.checkpointer.startWhenDue(&writer)
+                // It may have run to its end here, and failed.
+                try parts.checkUsable()
+            }
             base = try parts.stagedSnapshot(writer)
         } catch {
             parts.writer.release(writer)

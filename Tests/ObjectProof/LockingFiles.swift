@@ -117,7 +117,7 @@ private final class LockingFile: ForwardingFile {
         }
     }
 
-    func isLockedByWriter() throws(StoreError) -> Bool {
+    func isLockedByWriter() throws(StoreError) -> Bool? {
         files.locks.withLock { locks in
             locks[identity]?.writer.map { $0 != holder } ?? false
         }

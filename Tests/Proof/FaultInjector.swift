@@ -167,7 +167,7 @@ private final class FaultyStoreFile: ForwardingFile {
 
     func nameCount() throws(StoreError) -> UInt64 { try file.nameCount() }
     func lockWriter() throws(StoreError) -> Bool { try file.lockWriter() }
-    func isLockedByWriter() throws(StoreError) -> Bool { try file.isLockedByWriter() }
+    func isLockedByWriter() throws(StoreError) -> Bool? { try file.isLockedByWriter() }
 
     func lockReader(of generation: UInt64) throws(StoreError) -> Bool {
         try file.lockReader(of: generation)

@@ -79,7 +79,7 @@ private final class SteppingFile: ForwardingFile {
     }
 
     func lockWriter() throws(StoreError) -> Bool { try file.lockWriter() }
-    func isLockedByWriter() throws(StoreError) -> Bool { try file.isLockedByWriter() }
+    func isLockedByWriter() throws(StoreError) -> Bool? { try file.isLockedByWriter() }
     func nameCount() throws(StoreError) -> UInt64 { try file.nameCount() }
 
     func heldGenerations(before end: UInt64) throws(StoreError) -> [Range<UInt64>] {

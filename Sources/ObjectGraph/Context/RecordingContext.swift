@@ -31,8 +31,8 @@ class RecordingContext: EditingContext {
     }
 
     private func flushChanges() throws(StoreError) {
-        guard changes.isFlushNeeded else { return }
         defer { changes.didFlush() }
+        guard changes.isFlushNeeded else { return }
         do throws(StoreError) {
             try willFlush()
             _ = changes.measure()

@@ -1,4 +1,5 @@
 import Foundation
+import Query
 import RecordStore
 
 /// The domain of the `NSError` that a ``CoreStoreError`` becomes.
@@ -36,6 +37,7 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
         case nil: self = .unknown
         case let error as CoreStoreError: self = error
         case let error as StoreError: self = .internalError(NSError: StoreFailure.nsError(error))
+        case let error as QueryError: self = .failure(.query, error.message)
         case let error?:
             let bridged = error as NSError
             self = Self.rebuilt(bridged) ?? .internalError(NSError: bridged)

@@ -309,12 +309,7 @@ struct FetchRunner {
     }
 
     private func reported(_ error: any Error) -> CoreStoreError {
-        let failure: CoreStoreError
-        switch error {
-        case let error as CoreStoreError: failure = error
-        case let error as QueryError: failure = .failure(.query, error.message)
-        default: failure = CoreStoreError(error)
-        }
+        let failure = CoreStoreError(error)
         let changing = context as? EditingContext
         if changing?.hasLogged(failure) != true && !Log.hasLogged(failure) {
             Log.error(failure, "a fetch failed.")

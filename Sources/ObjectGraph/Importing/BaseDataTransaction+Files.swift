@@ -57,16 +57,24 @@ extension BaseDataTransaction {
         do {
             handle = try FileHandle(forReadingFrom: url)
         } catch {
-            throw CoreStoreError(error)
+            throw Self.unreadable(url, error.localizedDescription)
         }
         defer { try? handle.close() }
         let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize
         progress?.totalUnitCount = Int64(size ?? 0)
-        return try importRelatedObjects { try importParts(of: handle, format, progress, body) }
+        return try importRelatedObjects { try importParts(of: handle, url, format, progress, body) }
+    }
+
+    private static func unreadable(
+        _ url: URL, _ reason: String, line: Int? = nil
+    ) -> CoreStoreError {
+        let place = line.map { ", line \($0)" } ?? ""
+        return .failure(
+            .coding, "the file of sources \(url.path)\(place) cannot be read: \(reason)")
     }
 
     private func importParts(
-        of handle: FileHandle, _ format: SourceFormat, _ progress: Progress?,
+        of handle: FileHandle, _ url: URL, _ format: SourceFormat, _ progress: Progress?,
         _ body: ([[String: Any]]) throws(CoreStoreError) -> Int
     ) throws(CoreStoreError) -> Int {
         var splitter: any SourceSplitter =
@@ -76,11 +84,23 @@ extension BaseDataTransaction {
             case .csv: CSVSplitter()
             }
         var (sources, count, pendingSize): ([[String: Any]], Int, Int) = ([], 0, 0)
+        var line = 1
+        func reading<Result>(
+            _ read: () throws(MalformedSource) -> Result
+        ) throws(CoreStoreError) -> Result {
+            do throws(MalformedSource) {
+                return try read()
+            } catch {
+                throw Self.unreadable(url, error.message, line: line)
+            }
+        }
         while let bytes = try Self.nextBytes(of: handle) {
             if progress?.isCancelled == true { throw CoreStoreError.userCancelled }
             for byte in bytes {
                 pendingSize += 1
-                guard let source = try splitter.take(byte) else { continue }
+                let source = try reading { () throws(MalformedSource) in try splitter.take(byte) }
+                if byte == UInt8(ascii: "\n") { line += 1 }
+                guard let source else { continue }
                 sources.append(source)
                 guard sources.count == Self.partCount || pendingSize >= Self.partSizeInBytes else {
                     continue
@@ -91,7 +111,8 @@ extension BaseDataTransaction {
             }
             progress?.completedUnitCount += Int64(bytes.count)
         }
-        if let source = try splitter.end() { sources.append(source) }
+        let last = try reading { () throws(MalformedSource) in try splitter.end() }
+        if let last { sources.append(last) }
         if !sources.isEmpty { count += try body(sources) }
         return count
     }

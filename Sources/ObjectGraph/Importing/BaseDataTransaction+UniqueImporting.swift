@@ -171,8 +171,9 @@ extension BaseDataTransaction {
             }
             let first = firsts.isEmpty ? position : firsts[position] ?? position
             var existing = known.objects[first]
-            if existing?.change == .deleted { existing = nil }
-            if isRenamed {
+            // The class may have deleted it, or given it another identity.
+            let isStale = existing.map { $0.change == .deleted || !renamedIDs.hasID(id, $0) }
+            if isRenamed || isStale == true {
                 existing = try existingObject(id, O.self, preferring: into.preferred)
             } else if existing == nil, context.changes.createdCount != createdCount {
                 if context.createdCount(O.self) == ownCount {

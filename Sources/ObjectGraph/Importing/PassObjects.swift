@@ -152,21 +152,25 @@ final class UniqueObjects<O: CoreStoreObject & ImportableUniqueObject>: PassObje
     }
 
     override func known(_ value: Value) throws(CoreStoreError) -> CoreStoreObject? {
-        guard table.isRenamed, let place = places[value] else { return live(value) }
-        return try existing(ids[place])
+        guard let place = places[value] else { return nil }
+        return table.isRenamed || isStale(place) ? try existing(ids[place]) : objects[place]
     }
 
-    private func live(_ value: Value) -> O? {
-        guard let place = places[value], let object = objects[place], object.change != .deleted
-        else { return nil }
-        return object
+    /// Whether an object was found that the class has deleted since, or given another ID.
+    private func isStale(_ place: Int) -> Bool {
+        guard let object = objects[place] else { return false }
+        return object.change == .deleted || !renamedIDs.hasID(ids[place], object)
     }
 
     /// The object of an ID that was looked up. The class may have made it since, or deleted it,
     /// while it imported another source.
     func object(_ id: O.UniqueIDType, _ value: Value) throws(CoreStoreError) -> O? {
         if table.isRenamed { return try existing(id) }
-        if let object = live(value) { return object }
+        if let place = places[value], let object = objects[place] {
+            guard isStale(place) else { return object }
+            objects[place] = try existing(id)
+            return objects[place]
+        }
         guard transaction.context.createdCount(O.self) != createdCount else { return nil }
         let object = try existing(id)
         if let object, let place = places[value] { objects[place] = object }

@@ -16,15 +16,14 @@ public enum SourceFormat: Sendable, Hashable {
 /// Cuts the bytes of a file into its sources, whatever the parts are in which they come.
 protocol SourceSplitter {
     /// Takes one byte; returns a source when that ends it.
-    mutating func take(_ byte: UInt8) throws(CoreStoreError) -> [String: Any]?
+    mutating func take(_ byte: UInt8) throws(MalformedSource) -> [String: Any]?
     /// Takes the end of the file.
-    mutating func end() throws(CoreStoreError) -> [String: Any]?
+    mutating func end() throws(MalformedSource) -> [String: Any]?
 }
 
-extension CoreStoreError {
-    static func malformedSource(_ message: String) -> CoreStoreError {
-        .failure(.coding, "a file of sources cannot be read: \(message)")
-    }
+/// What is wrong with a source of a file.
+struct MalformedSource: Error {
+    let message: String
 }
 
 /// Collects the bytes of one source, up to a limit: a file that is none of its format may be of any
@@ -36,9 +35,9 @@ struct SourceBytes {
 
     var isEmpty: Bool { bytes.isEmpty }
 
-    mutating func append(_ byte: UInt8) throws(CoreStoreError) {
+    mutating func append(_ byte: UInt8) throws(MalformedSource) {
         guard bytes.count < Self.countMax else {
-            throw .malformedSource("a source has more than \(Self.countMax) bytes")
+            throw MalformedSource(message: "a source has more than \(Self.countMax) bytes")
         }
         bytes.append(byte)
     }
@@ -46,22 +45,24 @@ struct SourceBytes {
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     /// The JSON object that the bytes are.
-    func object() throws(CoreStoreError) -> [String: Any] {
+    func object() throws(MalformedSource) -> [String: Any] {
         let value: Any
         do {
             value = try JSONSerialization.jsonObject(with: Data(bytes))
         } catch {
-            throw .malformedSource("JSON: \(error)")
+            let error = error as NSError
+            let reason = error.userInfo["NSDebugDescription"] ?? error.localizedDescription
+            throw MalformedSource(message: "JSON: \(reason)")
         }
         guard let object = value as? [String: Any] else {
-            throw .malformedSource("a source is no object")
+            throw MalformedSource(message: "a source is no object")
         }
         return object
     }
 
-    func text() throws(CoreStoreError) -> String {
+    func text() throws(MalformedSource) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw .malformedSource("a value is no UTF-8")
+            throw MalformedSource(message: "a value is no UTF-8")
         }
         return text
     }
@@ -70,7 +71,7 @@ struct SourceBytes {
 struct JSONLinesSplitter: SourceSplitter {
     private var line = SourceBytes()
 
-    mutating func take(_ byte: UInt8) throws(CoreStoreError) -> [String: Any]? {
+    mutating func take(_ byte: UInt8) throws(MalformedSource) -> [String: Any]? {
         guard byte == UInt8(ascii: "\n") else {
             try line.append(byte)
             return nil
@@ -78,7 +79,7 @@ struct JSONLinesSplitter: SourceSplitter {
         return try end()
     }
 
-    mutating func end() throws(CoreStoreError) -> [String: Any]? {
+    mutating func end() throws(MalformedSource) -> [String: Any]? {
         defer { line.removeAll() }
         let isBlank = line.bytes.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
         return isBlank ? nil : try line.object()
@@ -95,7 +96,7 @@ struct JSONArraySplitter: SourceSplitter {
     private var mayEnd = true
     private var source = SourceBytes()
 
-    mutating func take(_ byte: UInt8) throws(CoreStoreError) -> [String: Any]? {
+    mutating func take(_ byte: UInt8) throws(MalformedSource) -> [String: Any]? {
         switch place {
         case .start, .array, .end: return try takeOutside(byte)
         case .text:
@@ -122,7 +123,7 @@ struct JSONArraySplitter: SourceSplitter {
         return nil
     }
 
-    private mutating func takeOutside(_ byte: UInt8) throws(CoreStoreError) -> [String: Any]? {
+    private mutating func takeOutside(_ byte: UInt8) throws(MalformedSource) -> [String: Any]? {
         switch (place, byte) {
         case (_, 0x20), (_, 0x09), (_, 0x0A), (_, 0x0D): break
         // A mark of the order of bytes.
@@ -133,13 +134,13 @@ struct JSONArraySplitter: SourceSplitter {
         case (.array, UInt8(ascii: "{")) where !needsComma:
             try source.append(byte)
             (place, depth) = (.object, 1)
-        default: throw .malformedSource("it is no array of objects")
+        default: throw MalformedSource(message: "it is no array of objects")
         }
         return nil
     }
 
-    mutating func end() throws(CoreStoreError) -> [String: Any]? {
-        guard place == .end else { throw .malformedSource("its array does not end") }
+    mutating func end() throws(MalformedSource) -> [String: Any]? {
+        guard place == .end else { throw MalformedSource(message: "its array does not end") }
         return nil
     }
 }
@@ -153,7 +154,7 @@ struct CSVSplitter: SourceSplitter {
     private var rowSizeInBytes = 0
     private var names: [String]?
 
-    mutating func take(_ byte: UInt8) throws(CoreStoreError) -> [String: Any]? {
+    mutating func take(_ byte: UInt8) throws(MalformedSource) -> [String: Any]? {
         switch (place, byte) {
         case (.quoted, UInt8(ascii: "\"")): place = .quoteEnd
         case (.quoteEnd, UInt8(ascii: "\"")):
@@ -167,7 +168,7 @@ struct CSVSplitter: SourceSplitter {
         case (_, UInt8(ascii: ",")): try endField()
         // Either ends a row, and the line feed of both is a blank row.
         case (_, 0x0D), (_, 0x0A): return try endRow()
-        case (.quoteEnd, _): throw .malformedSource("a text follows a quoted field")
+        case (.quoteEnd, _): throw MalformedSource(message: "a text follows a quoted field")
         default:
             try field.append(byte)
             place = .plain
@@ -180,21 +181,21 @@ struct CSVSplitter: SourceSplitter {
         names == nil && fields.isEmpty && field.bytes == [0xEF, 0xBB, 0xBF]
     }
 
-    private mutating func endField() throws(CoreStoreError) {
+    private mutating func endField() throws(MalformedSource) {
         // Not only at the row's end: a row without one may be as long as the file.
         if let names, fields.count >= names.count {
-            throw .malformedSource("a row has more fields than the \(names.count) name(s)")
+            throw MalformedSource(message: "a row has more fields than the \(names.count) name(s)")
         }
         rowSizeInBytes += field.bytes.count + MemoryLayout<String>.size
         guard rowSizeInBytes <= SourceBytes.countMax else {
-            throw .malformedSource("a row has more than \(SourceBytes.countMax) bytes")
+            throw MalformedSource(message: "a row has more than \(SourceBytes.countMax) bytes")
         }
         fields.append(try field.text())
         field.removeAll()
         place = .start
     }
 
-    private mutating func endRow() throws(CoreStoreError) -> [String: Any]? {
+    private mutating func endRow() throws(MalformedSource) -> [String: Any]? {
         let isBlank = fields.isEmpty && field.isEmpty && place == .start
         if isBlank { return nil }
         try endField()
@@ -211,14 +212,17 @@ struct CSVSplitter: SourceSplitter {
             return nil
         }
         guard fields.count == names.count else {
-            throw .malformedSource(
-                "a row has \(fields.count) field(s) for \(names.count) name(s)")
+            throw MalformedSource(
+                message:
+                    "a row has \(fields.count) field(s) for \(names.count) name(s)")
         }
         return Dictionary(zip(names, fields)) { first, _ in first }
     }
 
-    mutating func end() throws(CoreStoreError) -> [String: Any]? {
-        guard place != .quoted else { throw .malformedSource("a quoted field does not end") }
+    mutating func end() throws(MalformedSource) -> [String: Any]? {
+        guard place != .quoted else {
+            throw MalformedSource(message: "a quoted field does not end")
+        }
         return try endRow()
     }
 }

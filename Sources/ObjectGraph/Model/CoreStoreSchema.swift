@@ -76,12 +76,16 @@ public final class CoreStoreSchema: DynamicSchema, Sendable {
         modelVersion: ModelVersion, entities: [DynamicEntity],
         configurations: [DynamicEntity: Set<String>], versionLock: VersionLock?
     ) {
+        let twice = Dictionary(grouping: entities) { ObjectIdentifier($0.type) }
+            .values.first { $0.count > 1 }?.first?.type
         Log.assert(
-            Set(entities.map { ObjectIdentifier($0.type) }).count == entities.count,
-            "a class is declared by two entities of the schema \(modelVersion)")
+            twice == nil,
+            "two entities of the schema \(modelVersion) have the class "
+                + (twice.map { "\($0)" } ?? ""))
+        let name = Dictionary(grouping: entities, by: \.entityName)
+            .first { $0.value.count > 1 }?.key
         Log.assert(
-            Set(entities.map(\.entityName)).count == entities.count,
-            "two entities of the schema \(modelVersion) have one name")
+            name == nil, "two entities of the schema \(modelVersion) have the name \(name ?? "")")
         self.modelVersion = modelVersion
         self.entities = entities
         self.configurations = configurations

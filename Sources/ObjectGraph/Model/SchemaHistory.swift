@@ -22,7 +22,9 @@ public struct MigrationChain: ExpressibleByNilLiteral, ExpressibleByStringLitera
     /// Versions in ascending order. One that appears twice fails an assertion.
     public init<C: Collection>(_ versions: C) where C.Element == ModelVersion {
         let list = Array(versions)
-        Log.assert(Set(list).count == list.count, "a version appears twice in a migration chain")
+        let repeated = Set(list).first { version in list.count { $0 == version } > 1 }
+        Log.assert(
+            repeated == nil, "the version \(repeated ?? "") appears twice in a migration chain")
         self.init(
             pairs: zip(list, list.dropFirst()).map { ($0, $1) },
             lone: list.count == 1 ? list[0] : nil)
@@ -147,7 +149,12 @@ public final class SchemaHistory: ExpressibleByArrayLiteral, Sendable {
         } else {
             let leaves = migrationChain.leafVersions.filter { schemas[$0] != nil }
             guard leaves.count == 1, let leaf = leaves.first else {
-                Log.abort("the current model version is ambiguous: give a migration chain")
+                Log.abort(
+                    migrationChain.isEmpty
+                        ? "the current model version is ambiguous: give a migration chain"
+                        : "the migration chain leads to "
+                            + migrationChain.leafVersions.sorted().joined(separator: ", ")
+                            + ", and not to one version that has a schema")
             }
             currentModelVersion = leaf
         }

@@ -29,7 +29,15 @@ public class BaseDataTransaction {
 
     func checkOpen() {
         Log.assert(!context.hasEnded, "a transaction was used after it had ended")
+        #if DEBUG
+            Log.assert(
+                isUsedByCaller || context.hasEnded,
+                "a transaction was used on another thread than the one that runs its closure")
+        #endif
     }
+
+    /// Whether the caller is where the transaction is used, as far as that is known.
+    var isUsedByCaller: Bool { stack.writerLock.isHeldByCaller }
 
     /// Whether the transaction created, changed or deleted anything.
     public var hasChanges: Bool { context.changes.hasChanges }
@@ -70,8 +78,11 @@ public class BaseDataTransaction {
         let configurations: [ModelConfiguration]? =
             into.infersStore ? nil : [into.configuration]
         let stores = stack.stores(for: type, in: configurations)
-        guard let store = stores.first, let entity = store.entities[name]
-        else { Log.abort("no attached store takes objects of \(O.self)") }
+        guard let store = stores.first, let entity = store.entities[name] else {
+            let place =
+                into.infersStore ? "" : " in the configuration “\(into.configuration ?? "Default")”"
+            Log.abort("no attached store takes objects of \(O.self)\(place)")
+        }
         guard stores.count == 1 else {
             Log.abort("several stores take objects of \(O.self): name a configuration in Into")
         }

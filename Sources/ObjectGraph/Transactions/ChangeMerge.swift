@@ -9,6 +9,9 @@ struct UnsafeChanges: @unchecked Sendable {
         let to: FrozenRecords
         /// All that may differ, and more.
         let touched: [HierarchyID: Set<ObjectNumber>]
+        /// Whether the state before is that of a commit of the transaction. Assignments from before
+        /// it are not told apart then: only what differs counts as assigned.
+        fileprivate(set) var isRest = false
     }
 
     var parts: [Part] = []
@@ -27,7 +30,7 @@ struct UnsafeChanges: @unchecked Sendable {
         var changes = self
         for index in parts.indices {
             if let state = states[ObjectIdentifier(parts[index].store)] {
-                changes.parts[index].from = state
+                (changes.parts[index].from, changes.parts[index].isRest) = (state, true)
             }
         }
         return changes
@@ -206,7 +209,7 @@ private final class PartMerge {
     /// assigned is not known.
     private func isAssigned(_ field: FieldLayout, _ raw: RawObject) -> Bool {
         let bit = CoreStoreObject.bit(field)
-        return bit != CoreStoreObject.farBit && (assigned[raw.name] ?? 0) & bit != 0
+        return !part.isRest && bit != CoreStoreObject.farBit && (assigned[raw.name] ?? 0) & bit != 0
     }
 
     // MARK: Links

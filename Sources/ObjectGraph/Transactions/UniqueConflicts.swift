@@ -87,7 +87,7 @@ final class UniqueConflicts {
     /// An update that assigned none of the columns cannot have made a conflict.
     private func touches(_ constraint: IndexLayout, _ object: CoreStoreObject) -> Bool {
         object.change.kind == .inserted
-            || constraint.columns.contains { object.assigned & CoreStoreObject.bit($0) != 0 }
+            || constraint.columns.contains { isAssigned($0, of: object) }
     }
 
     /// Resolves one conflict by the constraint's policy. False where it stays, as an error.
@@ -223,8 +223,8 @@ final class UniqueConflicts {
                 // Asked before the link is taken from it.
                 let wins = relationship.field.map { isAssigned($0, of: source) } ?? false
                 if !own.isEmpty && (keepsOwn || !wins) {
-                    // A cascade deletes what it leads to with the dropped one.
-                    if relationship.deleteRule != .cascade {
+                    // A cascade deletes what only the dropped one leads to, with it.
+                    if relationship.deleteRule != .cascade || own.first === movable.first {
                         context.setLinkedObjects(
                             [], of: source, from, relationshipID: relationship.id)
                     }

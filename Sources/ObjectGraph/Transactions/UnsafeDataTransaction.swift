@@ -42,6 +42,9 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
     /// had changed since the transaction read them.
     public var conflicts: [CommitConflict] { parent == nil ? line.conflicts : nestedConflicts }
 
+    /// The program says where it is used.
+    override var isUsedByCaller: Bool { true }
+
     override func checkOpen() {
         super.checkOpen()
         takeOver()

@@ -34,8 +34,18 @@ public struct Validation<O: CoreStoreObject>: Sendable {
                 }))
     }
 
+    /// A range as Swift writes it.
+    private static func text<R: RangeExpression>(of range: R) -> String {
+        switch range {
+        case let range as PartialRangeFrom<R.Bound>: "\(range.lowerBound)..."
+        case let range as PartialRangeUpTo<R.Bound>: "..<\(range.upperBound)"
+        case let range as PartialRangeThrough<R.Bound>: "...\(range.upperBound)"
+        default: "\(range)"
+        }
+    }
+
     private static func outside<R: RangeExpression>(_ range: R, _ value: R.Bound) -> String? {
-        range.contains(value) ? nil : "is \(value); it takes \(range)"
+        range.contains(value) ? nil : "is \(value); it takes \(text(of: range))"
     }
 
     /// The property's value lies in a range.
@@ -63,7 +73,7 @@ public struct Validation<O: CoreStoreObject>: Sendable {
     ) -> Validation where R.Bound == Int {
         property(.length, keyPath, String.self) { text in
             range.contains(text.count)
-                ? nil : "has \(text.count) character(s); it takes \(range)"
+                ? nil : "has \(text.count) character(s); it takes \(Self.text(of: range))"
         }
     }
 

@@ -55,7 +55,7 @@ enum ValueBridge {
     static func value<V: FieldStorableType>(compared value: V) -> Value {
         // The most frequent types are recognised without a cast.
         guard V.self != Int.self, V.self != String.self,
-            V.self is NSNumber.Type || V.self is NSNumber?.Type
+            isNumberClass(V.self)
         else { return self.value(value) }
         guard let number = value as? NSNumber else { return .null }
         return self.value(number as Any) ?? .null
@@ -65,10 +65,16 @@ enum ValueBridge {
         if let text = value as? String { return .string(text) }
         if V.self == Int.self, let number = value as? Int { return .int(Int64(number)) }
         // A decimal that casts to an Int or a Double would not be the same any more.
-        if V.self is NSNumber.Type || V.self is NSNumber?.Type { return other(value) }
+        if isNumberClass(V.self) { return other(value) }
         if let number = value as? Int { return .int(Int64(number)) }
         if let number = value as? Double { return .double(number) }
         return other(value)
+    }
+
+    /// Whether a type is one of Foundation's numbers, or an optional of one. The optional of a class is
+    /// no subtype of the optional of the class above it.
+    private static func isNumberClass<V>(_ type: V.Type) -> Bool {
+        type is NSNumber.Type || type is NSNumber?.Type || type is NSDecimalNumber?.Type
     }
 
     private static func other<V: FieldStorableType>(_ value: V) -> Value {

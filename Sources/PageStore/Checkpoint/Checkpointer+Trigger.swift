@@ -20,7 +20,16 @@ extension Checkpointer {
             >= max(options.outOfLineBytesMax, requiredLength / 8) * factor
     }
 
-    /// Called after a commit by the thread that made it, which has taken the writer lock again.
+    /// Notes that a commit could not look whether a checkpoint is due.
+    func noteMissedLook() { hasMissedLook.store(true, ordering: .relaxed) }
+
+    /// Whether a look was missed. The caller, who has the writer lock, makes up for it.
+    func takeMissedLook() -> Bool {
+        hasMissedLook.load(ordering: .relaxed)
+            && hasMissedLook.exchange(false, ordering: .relaxed)
+    }
+
+    /// Called by the thread that has the writer lock: after a commit, or before the next one.
     func startWhenDue(_ writer: inout WriterState) {
         let isInBackground = context.options.checkpointsInBackground
         let (mayStart, isFirst, retryLogBytes) = state.withLock { state in

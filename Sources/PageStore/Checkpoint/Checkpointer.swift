@@ -1,3 +1,5 @@
+import struct Synchronization.Atomic
+
 /// Checkpoint: the newest image of every page becomes part of the map, and the log starts anew.
 ///
 /// One runs at a time; it begins between two transactions, and after that transactions go on beside
@@ -23,6 +25,8 @@ final class Checkpointer: Sendable {
     let writer: HandoffState<WriterState>
     let work: BackgroundWork
     let state: Guarded<State>
+    /// Whether a commit could not look whether a checkpoint is due.
+    let hasMissedLook = Atomic<Bool>(false)
     /// Locked while a checkpoint runs.
     private let running: HandoffLock
 

@@ -102,8 +102,8 @@ package protocol StoreFile: AnyObject, Sendable {
     func give(_ access: FileAccess) throws(StoreError)
     /// Takes the writer's lock; false when another open file holds it.
     func lockWriter() throws(StoreError) -> Bool
-    /// Whether another open file holds the writer's lock.
-    func isLockedByWriter() throws(StoreError) -> Bool
+    /// Whether another open file holds the writer's lock; nil where that cannot be told.
+    func isLockedByWriter() throws(StoreError) -> Bool?
     /// Takes a share of a generation's lock. False where there are no locks: nothing is kept for
     /// the reader then.
     func lockReader(of generation: UInt64) throws(StoreError) -> Bool
@@ -139,7 +139,7 @@ extension StoreFile {
     package func access() throws(StoreError) -> FileAccess? { nil }
     package func give(_ access: FileAccess) throws(StoreError) {}
     package func lockWriter() throws(StoreError) -> Bool { true }
-    package func isLockedByWriter() throws(StoreError) -> Bool { false }
+    package func isLockedByWriter() throws(StoreError) -> Bool? { false }
     package func lockReader(of generation: UInt64) throws(StoreError) -> Bool { false }
     package func unlockReader(of generation: UInt64) throws(StoreError) {}
     package func heldGenerations(

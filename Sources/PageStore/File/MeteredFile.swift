@@ -46,7 +46,7 @@ final class MeteredFile: StoreFile {
     func access() throws(StoreError) -> FileAccess? { try file.access() }
     func give(_ access: FileAccess) throws(StoreError) { try file.give(access) }
     func lockWriter() throws(StoreError) -> Bool { try file.lockWriter() }
-    func isLockedByWriter() throws(StoreError) -> Bool { try file.isLockedByWriter() }
+    func isLockedByWriter() throws(StoreError) -> Bool? { try file.isLockedByWriter() }
     func lockReader(of generation: UInt64) throws(StoreError) -> Bool {
         try file.lockReader(of: generation)
     }

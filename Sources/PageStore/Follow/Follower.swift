@@ -13,7 +13,9 @@ final class Follower: Sendable {
         var nextObserver: UInt64 = 0
         var watch: (any FileWatch)?
         var isLookPlanned = false
-        var isEnded = false
+        /// Why it has ended; nil while it goes on.
+        var end: StoreError?
+        var isEnded: Bool { end != nil }
     }
 
     /// Changes within this time are looked at together.
@@ -48,12 +50,16 @@ final class Follower: Sendable {
         lookSoon()
     }
 
-    func add(_ observer: @escaping Observer) -> UInt64 {
-        state.withLock { state in
+    /// Returns nil where it has ended, after telling the observer why.
+    func add(_ observer: @escaping Observer) -> UInt64? {
+        let (number, end) = state.withLock { state -> (UInt64?, StoreError?) in
+            if let end = state.end { return (nil, end) }
             defer { state.nextObserver += 1 }
             state.observers[state.nextObserver] = observer
-            return state.nextObserver
+            return (state.nextObserver, nil)
         }
+        if let end { observer(.failure(end)) }
+        return number
     }
 
     func remove(_ number: UInt64) {
@@ -63,7 +69,7 @@ final class Follower: Sendable {
     /// Tells the last there is to tell.
     func end(_ reason: StoreError) {
         let left = state.withLock { state in
-            defer { state = State(isEnded: true) }
+            defer { state = State(end: reason) }
             return state
         }
         left.watch?.cancel()

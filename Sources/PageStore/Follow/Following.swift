@@ -88,7 +88,8 @@ final class Following: Sendable {
         let found: FileState
         do throws(StoreError) {
             // Asked before the log is read: a writer that comes later does not go on with it.
-            let isTailOpen = try context.file.isLockedByWriter()
+            // Where that cannot be told, one may be writing: its next segment is no damage.
+            let isTailOpen = try context.file.isLockedByWriter() ?? true
             let reader = StoreReader(context, parts.pager)
             found =
                 try isNew

@@ -81,7 +81,9 @@ final class LogWriter: Sendable {
             capacity: staged.frames.count + 2 * Limits.sectorSizeInBytes)
         group.append(staged.frames.view)
         FrameCodec.appendPad(into: group)
-        try append(group, to: &tail, isDurable: isDurable)
+        try wakingOnFailure { () throws(StoreError) in
+            try append(group, to: &tail, isDurable: isDurable)
+        }
         pager.publish(staged.last, staged.catalogRoot, count: staged.count)
         guard isDurable else { return }
         wake(
@@ -120,7 +122,7 @@ final class LogWriter: Sendable {
 
     /// Makes unsynced commits durable; the caller has the tail.
     private func sync() throws(StoreError) {
-        try context.sync()
+        try wakingOnFailure { () throws(StoreError) in try context.sync() }
         let published = pager.commitNumber
         wake(
             state.withLock { state in
@@ -128,6 +130,18 @@ final class LogWriter: Sendable {
                 state.durableCommit = published
                 return state.takeWaiting()
             })
+    }
+
+    /// Commits that wait for others to take them along learn at once that none will.
+    private func wakingOnFailure(
+        _ write: () throws(StoreError) -> Void
+    ) throws(StoreError) {
+        do throws(StoreError) {
+            try write()
+        } catch {
+            wake(state.withLock { $0.takeWaiting() })
+            throw error
+        }
     }
 
     private func wake(_ waiting: [HandoffLock]) {
@@ -161,8 +175,9 @@ final class LogWriter: Sendable {
     func waitForGroupCommit(_ number: UInt64, _ delay: Duration) {
         let waiter = HandoffLock(isLocked: true, context.options.schedule)
         let isDone = state.withLock { state in
+            guard state.durableCommit < number else { return true }
             state.waiting.append(waiter)
-            return state.durableCommit >= number
+            return false
         }
         guard !isDone else { return }
         // Before it is taken apart: a program may give any duration.

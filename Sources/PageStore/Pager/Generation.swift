@@ -67,6 +67,8 @@ final class Generation: @unchecked Sendable {
     /// How many snapshots show it, and since when there has been one.
     private(set) var pinCount = 0
     var pinnedSince = ContinuousClock.now
+    /// When the youngest of its snapshots began.
+    var lastPinned = ContinuousClock.now
     /// Whether space that its readers may need was given up.
     var isRevoked = false
     /// The newest generation when this one was read: itself, but for the one before.
@@ -139,6 +141,16 @@ final class Generation: @unchecked Sendable {
         guard var changed = table.take() else { return }
         imageBytes -= changed.trim(keeping: shown)
         table = changed
+    }
+
+    /// Keeps what its snapshots show, once no snapshot can begin in it any more but of the same
+    /// commits: they may stay for long, and its versions count in no budget then.
+    func retire() {
+        guard pinCount > 0, let known = table.take() else { return }
+        let shown = known.shown(by: VisibleCommits(Array(pins.keys)))
+        (imageBytes, extentUnits) = (0, 0)
+        shown.visit(count)
+        if !shown.entries.isEmpty { table = shown }
     }
 
     private func count(_ version: PageVersion) {

@@ -68,6 +68,8 @@ extension Pager {
             state.published.advance(to: superblock)
             state.published.segments.removeAll { $0.number < superblock.head.number }
             state.published.checkpoints += 1
+            let lastBytes = last.imageBytes
+            last.retire()
             // Images enter the cache now, and not before: as long as they count as versions too,
             // they would evict pages in use. The extents that they replace are seldom read again.
             for address in dropped { state.cache.remove(address) }
@@ -75,7 +77,7 @@ extension Pager {
             for (image, address) in images {
                 state.cache.insert(image, at: address, sparesHeld: false)
             }
-            return last.imageBytes - next.imageBytes
+            return lastBytes - next.imageBytes - last.imageBytes
         }
         returnMemory(freed: freedBytes)
     }

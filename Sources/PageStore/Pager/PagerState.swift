@@ -19,7 +19,8 @@ struct PagerState: ~Copyable {
 
     /// When versions or private copies have changed: the cache gives way.
     mutating func reserveMemory() {
-        cache.reserve(published.generation.imageBytes + dirtyBytes)
+        let heldBytes = readers.imageBytes(besides: published.generation)
+        cache.reserve(published.generation.imageBytes + heldBytes + dirtyBytes)
     }
 }
 

@@ -21,6 +21,7 @@ struct SnapshotRegistry {
             generation.pinnedSince = now
             pinned[generation.number] = generation
         }
+        generation.lastPinned = now
         generation.pin(commit)
     }
 
@@ -31,8 +32,9 @@ struct SnapshotRegistry {
         return generation.pinCount == 0
     }
 
-    /// The generations that are still held. Those held for longer than the limit lose their claim;
-    /// the newest generation is always retained.
+    /// The generations that are still held. Those whose youngest reader is older than the limit lose
+    /// their claim; the newest generation is always retained. A generation is the newest for any
+    /// time, and gets no young readers afterwards but of commits that it keeps already.
     ///
     /// - Parameter others: what other processes hold now.
     mutating func held(
@@ -40,7 +42,7 @@ struct SnapshotRegistry {
         ageMax: Duration?
     ) -> [Range<UInt64>] {
         for generation in pinned.values
-        where generation !== newest && isTooOld(generation.pinnedSince, now, ageMax) {
+        where generation !== newest && isTooOld(generation.lastPinned, now, ageMax) {
             generation.isRevoked = true
         }
         heldByOthers = Dictionary(
@@ -54,6 +56,11 @@ struct SnapshotRegistry {
     ) -> Bool {
         guard let ageMax else { return false }
         return now - since > ageMax
+    }
+
+    /// The bytes of the images that readers of earlier generations keep in memory.
+    func imageBytes(besides newest: Generation) -> Int {
+        pinned.values.reduce(0) { $0 + ($1 === newest ? 0 : $1.imageBytes) }
     }
 
     /// The oldest generation that is held, and since when.

@@ -78,6 +78,28 @@ struct VersionTable {
         return freed
     }
 
+    /// The versions that some commits show.
+    func shown(by commits: VisibleCommits) -> VersionTable {
+        var shown = VersionTable()
+        for slot in entries.slots {
+            guard let entry = slot.value else { continue }
+            var (list, end): ([PageVersion], UInt64) = ([], .max)
+            func add(_ version: PageVersion) {
+                if commits.contains(from: version.commit, until: end) { list.append(version) }
+                end = version.commit
+            }
+            add(entry.newest)
+            older.visit(from: entry.older, add)
+            guard let newest = list.first else { continue }
+            var link = OlderVersions.none
+            for version in list.dropFirst().reversed() {
+                link = shown.older.add(version, before: link)
+            }
+            shown.entries[slot.number] = Entry(newest, older: link)
+        }
+        return shown
+    }
+
     /// The versions that were committed after a commit.
     func behind(_ commit: UInt64) -> VersionTable {
         var later = VersionTable()

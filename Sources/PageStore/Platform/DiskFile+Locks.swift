@@ -18,9 +18,13 @@ extension DiskFile {
         return try Self.isLocked(setLock(TRELLIS_LOCK_EXCLUSIVE, Self.writerByte), path) ?? true
     }
 
-    func isLockedByWriter() throws(StoreError) -> Bool {
+    func isLockedByWriter() throws(StoreError) -> Bool? {
         guard Self.hasByteLocks else { return try isWholeFileLocked() }
-        return try holder(of: Self.writerByte..<Self.writerByte + 1) != nil
+        return switch try holder(of: Self.writerByte..<Self.writerByte + 1) {
+        case .locked: true
+        case .free: false
+        case .unknown: nil
+        }
     }
 
     func lockReader(of generation: UInt64) throws(StoreError) -> Bool {
@@ -50,15 +54,29 @@ extension DiskFile {
         while let range = open.popLast() {
             guard !range.isEmpty else { continue }
             questionCount += 1
-            // Too many to tell: whatever was not asked for is taken for held.
-            let held = questionCount > Self.questionCountMax ? range : try holder(of: range)
-            guard let held else { continue }
+            guard let held = try held(questionCount, range) else { continue }
             found.append(
                 held.lowerBound - Self.readerBytes..<held.upperBound - Self.readerBytes)
             open.append(range.lowerBound..<held.lowerBound)
             open.append(held.upperBound..<range.upperBound)
         }
         return found
+    }
+
+    /// The part of a range that is held, by the first open file that is found to; nil for none.
+    private func held(
+        _ questionCount: Int, _ range: Range<UInt64>
+    ) throws(StoreError) -> Range<UInt64>? {
+        // Too many to tell: whatever was not asked for is taken for held.
+        guard questionCount <= Self.questionCountMax else { return range }
+        switch try holder(of: range) {
+        case .locked(let held): return held
+        case .free: return nil
+        case .unknown(let reason):
+            // Where there are no locks, no reader has one.
+            if Self.isWithoutLocks(reason) { return nil }
+            throw systemFailure("ask for locks of the file", reason, path: path)
+        }
     }
 
     private func setLock(_ kind: Int, _ byte: UInt64) throws(StoreError) -> Errno {
@@ -86,8 +104,15 @@ extension DiskFile {
         throw systemFailure("lock the file", reason, path: path)
     }
 
-    /// A part of a range that another open file has locked; nil when there is none.
-    private func holder(of range: Range<UInt64>) throws(StoreError) -> Range<UInt64>? {
+    private enum Holder {
+        /// Another open file has locked this part of the range.
+        case locked(Range<UInt64>)
+        case free
+        /// The question has no answer: there are no locks, or the system has no more of them.
+        case unknown(Errno)
+    }
+
+    private func holder(of range: Range<UInt64>) throws(StoreError) -> Holder {
         var (start, count) = (range.lowerBound, UInt64(range.count))
         var kind: Int32 = 0
         let reason = try withDescriptors {
@@ -95,14 +120,14 @@ extension DiskFile {
             Errno(rawValue: unsafe trellis_find_lock(data.rawValue, &start, &count, &kind))
         }
         guard reason.rawValue == 0 else {
-            if Self.isWithoutLocks(reason) || reason == .noLocks { return nil }
+            if Self.isWithoutLocks(reason) || reason == .noLocks { return .unknown(reason) }
             throw systemFailure("ask for locks of the file", reason, path: path)
         }
-        guard kind != Int32(TRELLIS_UNLOCK) else { return nil }
+        guard kind != Int32(TRELLIS_UNLOCK) else { return .free }
         // A length of zero is without end.
         let end = count > 0 ? start + count : .max
         let held = (start..<max(start, end)).clamped(to: range)
-        return held.isEmpty ? range : held
+        return .locked(held.isEmpty ? range : held)
     }
 
     private static func isHeldByOther(_ reason: Errno) -> Bool {

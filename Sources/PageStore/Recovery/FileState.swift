@@ -81,7 +81,7 @@ struct StoreReader {
             ($0.superblock, $0.generation, $0.commitNumber)
         }
         // Commits that another process has added since belong to no snapshot.
-        let isTailOpen = mode.isReadOnly ? try context.file.isLockedByWriter() : false
+        let isTailOpen = mode.isReadOnly ? try context.file.isLockedByWriter() ?? true : false
         var reader = LogReader(
             context, superblock, isTailOpen: isTailOpen,
             commitMax: isTailOpen ? commit : .max, noteFrame: body, known: packedImage,

@@ -52,7 +52,7 @@ package final class SalvagedPages: PageView {
         let engine = try openWhatOpens(path, files)
         defer { try? engine?.close() }
         let file = try files.open(path, .readOnly)
-        guard try !file.isLockedByWriter() else {
+        guard try file.isLockedByWriter() != true else {
             file.close()
             throw StoreError(
                 .lockedByOther, "a process has the store open for writing; close it there first")

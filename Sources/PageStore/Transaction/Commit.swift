@@ -78,9 +78,10 @@ struct Commit {
                 "whether the file has the commit is known when it is opened anew: \(error.message)"
             throw failure
         }
-        // 9. A checkpoint, when one is due. Where another transaction has the writer lock, its own
-        // commit will look.
-        parts.writer.withStateIfFree { parts.checkpointer.startWhenDue(&$0) }
+        // 9. A checkpoint, when one is due. Where another transaction has the writer lock, the one
+        // after it looks: threads that commit in turn may never find the lock free here.
+        let hasLooked: Void? = parts.writer.withStateIfFree { parts.checkpointer.startWhenDue(&$0) }
+        if hasLooked == nil { parts.checkpointer.noteMissedLook() }
     }
 
     /// A large transaction writes its pages where they stay, so that they are written once.

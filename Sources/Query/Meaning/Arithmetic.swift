@@ -154,7 +154,7 @@ enum Arithmetic {
     private static func decimal(
         _ operation: Operand.Arithmetic, _ left: Value, _ right: Value
     ) -> Value? {
-        let (first, second) = (left.decimal, right.decimal)
+        let (first, second) = (left.widened.decimal, right.widened.decimal)
         guard !first.isNaN || left.isDecimal, !second.isNaN || right.isDecimal else { return nil }
         let result: Decimal
         switch operation {
@@ -178,5 +178,12 @@ extension Value {
     var isDecimal: Bool {
         if case .decimal = self { return true }
         return false
+    }
+}
+
+extension Value {
+    /// A float as the double that comparisons take it for: its own shortest text is another number.
+    var widened: Value {
+        if case .float(let number) = self { .double(Double(number)) } else { self }
     }
 }

@@ -28,11 +28,10 @@ extension Functions {
             return value
         case (.date, _): return value.number.approximation.map { .date($0) } ?? .null
         case (.decimal, .string(let text)):
-            if text == "NaN" { return .decimal(.nan) }
-            return Decimal(string: text).map { .decimal($0) } ?? .null
+            return decimal(text).map { .decimal($0) } ?? .null
         case (.decimal, .float), (.decimal, .double), (.decimal, .int), (.decimal, .uint),
             (.decimal, .bool), (.decimal, .decimal):
-            return .decimal(value.decimal)
+            return .decimal(value.widened.decimal)
         case (.number, .date(let seconds)): return .double(seconds)
         case (.number, _): return value.number
         case (.text, _): return description(value).map { .string($0) } ?? .null
@@ -41,6 +40,15 @@ extension Functions {
         case (.data, .string(let text)): return bytes(text).map { .data($0) } ?? .null
         default: return .null
         }
+    }
+
+    /// The number that a whole text is; nil for others. Foundation takes any text that begins with a
+    /// number, a sign or a space.
+    private static func decimal(_ text: String) -> Decimal? {
+        if text == "NaN" { return .nan }
+        guard text.utf8.allSatisfy({ "+-.0123456789eE".utf8.contains($0) }), Double(text) != nil
+        else { return nil }
+        return Decimal(string: text)
     }
 
     private static func bytes(_ text: String) -> [UInt8]? {

@@ -176,11 +176,25 @@ private final class Tally: CoreStoreObject, Named {
     @Test func `a file that is not there is an error`() throws {
         let stack = try stack()
         let url = URL(fileURLWithPath: "/nowhere/\(UUID().uuidString)")
-        #expect(throws: CoreStoreError.self) {
+        let error = #expect(throws: CoreStoreError.self) {
             try stack.perform(synchronous: { transaction in
                 _ = try transaction.importObjects(Into<City>(), file: url, format: .csv)
             })
         }
+        #expect(error?.localizedDescription.contains(url.path) == true)
+    }
+
+    @Test(arguments: [
+        ("{\"name\": \"a\"}\n\n{\"name\": ", SourceFormat.jsonLines, "line 3 cannot be read: JSON"),
+        ("name,people\na,1\nb,2,3\n", .csv, "line 3 cannot be read: a row has more fields"),
+        ("[{\"name\": \"a\"}\n,\n]", .json, "line 3 cannot be read: it is no array"),
+    ])
+    func `an error names the file and the line`(
+        text: String, format: SourceFormat, message: String
+    ) throws {
+        let error = #expect(throws: CoreStoreError.self) { try run(text, format) }
+        let description = try #require(error?.localizedDescription)
+        #expect(description.contains("/import-") && description.contains(message))
     }
 
     @Test func `a source of a file links to one in a later part`() throws {

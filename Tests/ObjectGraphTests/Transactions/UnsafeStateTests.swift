@@ -245,6 +245,38 @@ import Testing
         #expect(try names() == ["first", "name 1", "name 2"])
     }
 
+    /// A bug: the object that had the key since the commit before was deleted for an older one.
+    @Test func `an assignment that was committed is none of the next commit`() throws {
+        let form = stack.beginUnsafe()
+        let (older, younger) = (try person(0, form), try person(1, form))
+        let commits = HeldCommits(stack)
+        younger.email = "z@zoo"
+        commits.begin(form)
+        younger.name = "younger"
+        #expect(commits.end(1) == [false])
+        older.email = "z@zoo"
+        try form.commitAndWait()
+        #expect(try names() == ["name 2", "younger"])
+        try stack.read { view in
+            let left: Person? = view.fetchExisting(ids[1])
+            #expect(left?.email == "z@zoo")
+        }
+    }
+
+    /// A bug: it was a group of its own that changed nothing, and what was undone was lost.
+    @Test(arguments: [false, true])
+    func `a change that was taken back is no group to undo`(isUndone: Bool) throws {
+        let form = stack.beginUnsafe(supportsUndo: true)
+        let named = try person(0, form)
+        named.name = "a"
+        form.flush()
+        if isUndone { form.undo() }
+        form.delete(form.create(Into<Person>()))
+        #expect(form.canUndo == !isUndone && form.canRedo == isUndone)
+        if isUndone { form.redo() } else { form.undo() }
+        #expect(named.name == (isUndone ? "a" : "name 0"))
+    }
+
     /// A bug: a commit was refused for an object that was not there any more.
     @Test func `a deletion that was committed is not denied later`() throws {
         let debtID = try stack.perform(synchronous: { transaction in

@@ -125,6 +125,33 @@ import Testing
         #expect(most < 3 * options.logBytesMax)
     }
 
+    /// A bug: each commit found another transaction at work when it looked, and none was begun.
+    @Test(arguments: [false, true])
+    func `checkpoints begin while threads write in turns`(isInBackground: Bool) throws {
+        var options = Self.options
+        options.checkpointsInBackground = isInBackground
+        let engine = try Engine.inMemory(options: options)
+        var random = SeededRandom(for: "BackgroundCheckpointTests turns")
+        var transaction = try engine.beginWrite()
+        let ids = try (0..<30).map { _ in try transaction.allocatePage(.overflow).id }
+        var most: UInt64 = 0
+        for _ in 0..<500 {
+            let staged = try transaction.stage()
+            // The next thread has the writer before this commit is written.
+            transaction = try engine.beginWrite()
+            for id in ids.prefix(8) {
+                let page = try transaction.editablePage(id)
+                random.bytes(400).withView { page.copy($0, to: 100) }
+            }
+            try staged.finish()
+            most = max(most, engine.statistics.logBytes)
+        }
+        _ = try transaction.commit()
+        #expect(engine.statistics.checkpoints > 10)
+        #expect(most < UInt64(options.hardLimitFactor + 1) * options.logBytesMax)
+        try engine.close()
+    }
+
     /// Rewrites all pages in one transaction.
     private func refill(_ ids: [PageID], _ engine: Engine, _ random: inout SeededRandom) throws {
         let transaction = try engine.beginWrite()

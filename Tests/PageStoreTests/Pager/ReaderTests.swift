@@ -1,3 +1,4 @@
+import Foundation
 import Primitives
 import TestSupport
 import Testing
@@ -74,6 +75,49 @@ import Testing
         let young = try engine.snapshot()
         #expect(try young.page(ids[0])[100] == 9)
         #expect(engine.statistics.heldBytes == 0)
+    }
+
+    /// A bug: the age was that of the generation, which may be the newest for any time.
+    @Test func `a reader is as old as itself`() throws {
+        let ageMax = Duration.milliseconds(300)
+        let (engine, ids) = try engine(options(ageMax: ageMax))
+        let first = try engine.snapshot()
+        Thread.sleep(forTimeInterval: 0.5)
+        let clock = ContinuousClock()
+        let begin = clock.now
+        let young = try engine.snapshot()
+        try change(engine, ids, 2)
+        let age = clock.now - begin
+        // A machine that stands still makes it old.
+        if age < ageMax { #expect(try young.page(ids[0])[100] == 1) }
+        withExtendedLifetime(first) {}
+    }
+
+    /// A bug: what came after it stayed in memory with it, beside the budget.
+    @Test func `a reader of an earlier generation keeps what it shows`() throws {
+        var options = options()
+        options.logBytesMax = 1 << 30
+        let (engine, ids) = try engine(options)
+        func write(_ byte: UInt8, _ ids: some Sequence<PageID>) throws {
+            let transaction = try engine.beginWrite()
+            for id in ids { try transaction.editablePage(id)[100] = byte }
+            _ = try transaction.commit()
+        }
+        try write(2, ids.prefix(3))
+        let old = try engine.snapshot()
+        for byte in 3...6 as ClosedRange<UInt8> { try write(byte, ids) }
+        let between = try engine.snapshot()
+        try write(7, ids)
+        let generation = old.generation
+        #expect(generation.imageBytes >= 80 * 16_384)
+        try engine.checkpointNow()
+        #expect(generation.imageBytes == 43 * 16_384)
+        try write(8, ids)
+        for (number, id) in ids.enumerated() {
+            #expect(try old.page(id)[100] == (number < 3 ? 2 : 1))
+            #expect(try between.page(id)[100] == 6)
+        }
+        #expect(try engine.snapshot().page(ids[0])[100] == 8)
     }
 
     /// A map that is too large for memory loses its nodes, and they are read again.

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Primitives
 import TestSupport
 import Testing
 
@@ -232,6 +233,39 @@ import struct Synchronization.Atomic
         }
         while !isDone.load(ordering: .sequentiallyConsistent) { try commit(engine, 2, .durable) }
         done.wait()
+    }
+
+    /// A bug: it slept on, for as long as its delay.
+    @Test func `a grouped commit learns at once that its group failed`() throws {
+        let files = FaultyFileSystem()
+        let engine = try Engine.open(path: "store", options: Self.options, files: files)
+        try commit(engine, 1, .durable)
+        let done = DispatchSemaphore(value: 0)
+        let code = Mutex<StoreError.Code?>(nil)
+        Thread.detachNewThread {
+            do {
+                try commit(engine, 2, .grouped(maxDelay: .seconds(3000)))
+            } catch {
+                code.withLock { $0 = (error as? StoreError)?.code }
+            }
+            done.signal()
+        }
+        while engine.parts.log.state.withLock({ $0.waiting.isEmpty }) { usleep(1000) }
+        files.fault = .init(calls: [.durableWrite, .sync], goesOn: true)
+        #expect(throws: StoreError.self) { try commit(engine, 3, .durable) }
+        #expect(done.wait(timeout: .now() + 30) == .success)
+        #expect(code.withLock { $0 } == .commitUncertain)
+    }
+
+    /// A bug: each left a lock that the next durable write opened.
+    @Test func `grouped commits without changes leave nothing behind`() throws {
+        let engine = try Engine.open(
+            path: "store", options: Self.options, files: FaultyFileSystem())
+        try commit(engine, 1, .durable)
+        for _ in 0..<10 {
+            _ = try engine.beginWrite().commit(.grouped(maxDelay: .seconds(30)))
+        }
+        #expect(engine.parts.log.state.withLock { $0.waiting.isEmpty })
     }
 
     /// A bug: the time at which to give up was computed from whatever the program said.

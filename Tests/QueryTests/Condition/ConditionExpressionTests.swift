@@ -55,6 +55,18 @@ import Testing
         #expect(try Village.find("flags | 1 == 7 OR flags ^ 1 == 0") == ["Ada", "Bob"])
     }
 
+    /// A bug: a text that only begins as a number does was one, and a lone sign was 0.
+    @Test(arguments: ["-", "+n/a", " x", "12abc", "0x10", "", ".", "inf", "1e"])
+    func `a text that is no number is no decimal`(text: String) throws {
+        #expect(try Village.holds("CAST('\(text)', 'NSDecimalNumber') == nil"))
+    }
+
+    @Test(arguments: ["12", "-0.5", "1e-100", ".5", "+3"])
+    func `a text that is a number is that decimal`(text: String) throws {
+        let cast = "CAST('\(text)', 'NSDecimalNumber')"
+        #expect(try Village.holds("\(cast) - CAST('1', 'Decimal') < CAST('\(text)', 'NSNumber')"))
+    }
+
     @Test func `a division by zero is nil of whole numbers and of decimals`() throws {
         #expect(try Village.holds("1 / 0 == nil"))
         #expect(
