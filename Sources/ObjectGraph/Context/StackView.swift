@@ -113,10 +113,16 @@ final class StackView: ObjectContext {
         }
     }
 
-    /// Makes an object that the view's commit does not have, so that it is a deleted one.
+    /// An object that the view's commit does not have: the deleted one that the program holds, or
+    /// another one, made so that it is deleted.
     func goneObject(
         _ number: ObjectNumber, _ kind: ObjectKind, _ access: StoreAccess
     ) -> CoreStoreObject {
+        if let known = access.registered(number, in: kind.entity.hierarchy),
+            known.change == .deleted
+        {
+            return known
+        }
         let object = make(number, kind)
         object.apply(.delete)
         (access as? Access)?.hasDeletions = true

@@ -383,13 +383,15 @@ final class UnsafeContext: RecordingContext {
         return frozen
     }
 
-    /// The denials of objects that a commit has not deleted.
+    /// The denials but those of objects that a commit has deleted. Called before the move.
     private func standing(
         _ denials: [ChangeBuffer.Denial], in bases: [ObjectIdentifier: RecordReader]
     ) throws(StoreError) -> [ChangeBuffer.Denial] {
         var standing: [ChangeBuffer.Denial] = []
         for denial in denials {
             if let raw = denial.object.raw, let base = bases[ObjectIdentifier(raw.store)],
+                try changedAccess(to: raw.store).base
+                    .contains(raw.number, in: raw.entity.hierarchy),
                 try !base.contains(raw.number, in: raw.entity.hierarchy)
             {
                 continue
@@ -411,7 +413,7 @@ final class UnsafeContext: RecordingContext {
         // A later commit may have failed, and its changes are still to be made.
         let isLast = lastFrozen.allSatisfy { committed[$0.key] === $0.value }
         if isChangedSinceFreeze || !isLast { rest = try freeze().since(committed) }
-        let denials = changes.denials
+        let denials = try standing(changes.denials, in: bases)
         changeCount += 1
         try reset(to: bases)
         if let rest {
@@ -422,7 +424,7 @@ final class UnsafeContext: RecordingContext {
             try merge.apply()
             try flush()
             // The merge meets links that others made; those of before are cleared already.
-            changes.replaceDenials(try standing(denials, in: bases) + changes.denials)
+            changes.replaceDenials(denials + changes.denials)
         }
         // These hold the former bases, whose pages no commit could use again.
         (lastFrozen, frozenState) = ([:], UndoHistory.State())

@@ -66,7 +66,7 @@ extension DataStack {
         }
         let progress = progress(of: steps)
         transactionQueue.async { [self] in
-            let result = migrate(storage, steps, progress, backup)
+            let result = migrate(storage, progress, backup)
             MigrationProgressTable.end(progress, isDone: (try? result.get()) != nil)
             viewExecutor.run { completion(result) }
         }
@@ -74,16 +74,25 @@ extension DataStack {
     }
 
     private func migrate(
-        _ storage: some LocalStorage, _ steps: [MigrationType], _ progress: Progress,
-        _ backup: URL?
+        _ storage: some LocalStorage, _ progress: Progress, _ backup: URL?
     ) -> MigrationResult {
+        let model = model(for: storage.configuration)
+        let files = (storage as? LocalStore)?.files ?? DiskFileSystem.shared
+        let path = storage.fileURL.path
         do throws(CoreStoreError) {
-            let model = model(for: storage.configuration)
-            let database = try openDatabase(
-                .file(storage.fileURL.path), model, storage,
-                MigrationTask(progress, backup: backup, isForUse: false))
-            do throws(StoreError) { try database.close() } catch { throw CoreStoreError(error) }
-            return .success(steps)
+            // Another stack or call may have migrated the file since the steps were planned.
+            let steps = try SharedStores.alone(
+                path, in: files, model.description
+            ) { () throws(CoreStoreError) in
+                let steps = try requiredMigrations(storage)
+                if steps.isEmpty { return steps }
+                let database = try openDatabase(
+                    .file(path), model, storage,
+                    MigrationTask(progress, backup: backup, isForUse: false))
+                do throws(StoreError) { try database.close() } catch { throw CoreStoreError(error) }
+                return steps
+            }
+            return .success(steps ?? [])
         } catch {
             Log.error(error, "a storage could not be migrated.")
             return .failure(error)

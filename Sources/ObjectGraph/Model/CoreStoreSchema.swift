@@ -154,12 +154,13 @@ final class SchemaModel: @unchecked Sendable {
                     (entity.entityName, [entity] + Self.elsewhere(above: entity, names, all))
                 }
             ) { first, _ in first }
-        description = SchemaDescription(
+        let description = SchemaDescription(
             modelVersion: modelVersion,
             entities: entities.map {
                 Self.describe(
                     $0, names, of: all, elsewhere: Set(all.map { ObjectIdentifier($0.type) }))
             })
+        self.description = all.isEmpty ? description : InverseTable.withoutMissing(description)
     }
 
     private static func describe(

@@ -49,9 +49,12 @@ final class SharedStore: Sendable {
         }
     }
 
-    /// The stack that has these steps.
+    /// The stack that has these steps. It may have added the file again before the storage that it
+    /// took out was closed.
     func user(of stack: CommitSteps) -> User? {
-        state.withLock { state in state.users.first { $0.steps === stack } }
+        state.withLock { state in
+            state.users.last { $0.steps === stack && !$0.store.isDetached }
+        }
     }
 
     /// Whether another stack uses what transactions record of their changes.
@@ -125,6 +128,26 @@ enum SharedStores {
         let store = SharedStore(database, cacheBudget, writerLock, key)
         stores.withLock { $0[database.fileIdentity] = store }
         return store
+    }
+
+    /// Runs work on a path when no thread opens or closes it, and none begins to meanwhile.
+    ///
+    /// - Returns: nil where a stack has the store open, for the same model.
+    static func alone<Result>(
+        _ path: String, in files: any FileSystem, _ model: SchemaDescription,
+        _ work: () throws(CoreStoreError) -> Result
+    ) throws(CoreStoreError) -> Result? {
+        let key = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        guard begin(key) else {
+            throw .failure(.misuse, "a store was opened while the same thread opens it: \(path)")
+        }
+        defer { end(key) }
+        let identity = (try? files.identity(path)) ?? nil
+        if let identity, let known = stores.withLock({ $0[identity] }) {
+            try check(known, model, path)
+            return nil
+        }
+        return try work()
     }
 
     private static func check(

@@ -207,9 +207,14 @@ private final class PartMerge {
 
     /// Whether the program assigned a property, if only its value. Which of the far slots were
     /// assigned is not known.
-    private func isAssigned(_ field: FieldLayout, _ raw: RawObject) -> Bool {
+    ///
+    /// - Parameter isChanged: whether its value differs.
+    private func isAssigned(
+        _ field: FieldLayout, _ raw: RawObject, isChanged: Bool = false
+    ) -> Bool {
+        guard isChanged || !part.isRest else { return false }
         let bit = CoreStoreObject.bit(field)
-        return !part.isRest && bit != CoreStoreObject.farBit && (assigned[raw.name] ?? 0) & bit != 0
+        return bit != CoreStoreObject.farBit && (assigned[raw.name] ?? 0) & bit != 0
     }
 
     // MARK: Links
@@ -219,7 +224,8 @@ private final class PartMerge {
         for relationship in raw.entity.relationships where relationship.kind == .toOne {
             let mine = try part.to.linkedNumbers(relationship, of: name.number).first
             let old = try before(relationship, name).first
-            let wasAssigned = relationship.field.map { isAssigned($0, raw) } ?? false
+            let wasAssigned =
+                relationship.field.map { isAssigned($0, raw, isChanged: mine != old) } ?? false
             guard mine != old else {
                 if wasAssigned { try reassign(relationship, of: object, raw, mine) }
                 continue

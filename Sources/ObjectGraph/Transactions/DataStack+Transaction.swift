@@ -79,8 +79,6 @@ extension DataStack {
                     }
                 }
             } catch {
-                // What the task has read is shown before its completion looks for it.
-                steps.publish(nil, at: steps.reserve())
                 viewSteps.call { [self] in
                     withExtendedLifetime(self) { completion(.failure(error)) }
                 }
@@ -129,14 +127,8 @@ extension DataStack {
     ) throws(CoreStoreError) -> T {
         let context = TransactionContext(of: self)
         do {
-            let transaction = Transaction(
-                stack: self, context: context, sourceIdentifier: sourceIdentifier)
-            let (result, staged, read) = try stage(transaction, context, durability, task)
-            for commit in read { try commit.finish() }
-            let completion = completion?(result)
-            let isAttached = try staged?.finish(completion) ?? false
-            if let completion, !isAttached { viewSteps.call(completion) }
-            return result
+            return try runUnreported(
+                context, sourceIdentifier, durability, task, completion: completion)
         } catch let error as CoreStoreError {
             if !error.isOfProgram && !context.hasLogged(error) && !Log.hasLogged(error) {
                 Log.error(error, "a transaction failed.")
@@ -150,6 +142,31 @@ extension DataStack {
             throw failure
         } catch {
             throw .userError(error: error)
+        }
+    }
+
+    private func runUnreported<Transaction: BaseDataTransaction, T>(
+        _ context: TransactionContext, _ sourceIdentifier: Any?, _ durability: Durability?,
+        _ task: (Transaction) throws -> T, completion: ((T) -> @Sendable () -> Void)?
+    ) throws -> T {
+        do {
+            let transaction = Transaction(
+                stack: self, context: context, sourceIdentifier: sourceIdentifier)
+            let (result, staged, read) = try stage(transaction, context, durability, task)
+            do {
+                for commit in read { try commit.finish() }
+            } catch {
+                _ = try? staged?.finish()
+                throw error
+            }
+            let completion = completion?(result)
+            let isAttached = try staged?.finish(completion) ?? false
+            if let completion, !isAttached { viewSteps.call(completion) }
+            return result
+        } catch {
+            // What the task has read is on its way to the view before the program looks for it.
+            if steps.hasSubscribers { steps.publish(nil, at: steps.reserve()) }
+            throw error
         }
     }
 

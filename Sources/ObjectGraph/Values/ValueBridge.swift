@@ -71,8 +71,8 @@ enum ValueBridge {
         return other(value)
     }
 
-    /// Whether a type is one of Foundation's numbers, or an optional of one. The optional of a class is
-    /// no subtype of the optional of the class above it.
+    /// Whether a type is one of Foundation's numbers, or an optional of one. The optional of a
+    /// class is no subtype of the optional of the class above it.
     private static func isNumberClass<V>(_ type: V.Type) -> Bool {
         type is NSNumber.Type || type is NSNumber?.Type || type is NSDecimalNumber?.Type
     }

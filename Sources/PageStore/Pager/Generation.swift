@@ -144,12 +144,23 @@ final class Generation: @unchecked Sendable {
     }
 
     /// Keeps what its snapshots show, once no snapshot can begin in it any more but of the same
-    /// commits: they may stay for long, and its versions count in no budget then.
-    func retire() {
-        guard pinCount > 0, let known = table.take() else { return }
-        let shown = known.shown(by: VisibleCommits(Array(pins.keys)))
-        (imageBytes, extentUnits) = (0, 0)
-        shown.visit(count)
+    /// commits: they may stay for long.
+    ///
+    /// - Parameter commit: the last one that the checkpoint after it covers. The newest images up
+    ///   to there are in the cache from now on, and count there.
+    func retire(covering commit: UInt64) {
+        guard pinCount > 0, let known = table.take() else {
+            imageBytes = 0
+            return
+        }
+        let commits = VisibleCommits(Array(pins.keys))
+        let shown = known.shown(by: commits)
+        imageBytes = 0
+        shown.visit { imageBytes += $0.imageSizeInBytes }
+        for (_, newest) in known.newest
+        where newest.commit <= commit && commits.contains(from: newest.commit, until: .max) {
+            imageBytes -= newest.imageSizeInBytes
+        }
         if !shown.entries.isEmpty { table = shown }
     }
 

@@ -69,7 +69,7 @@ extension Pager {
             state.published.segments.removeAll { $0.number < superblock.head.number }
             state.published.checkpoints += 1
             let lastBytes = last.imageBytes
-            last.retire()
+            last.retire(covering: commit)
             // Images enter the cache now, and not before: as long as they count as versions too,
             // they would evict pages in use. The extents that they replace are seldom read again.
             for address in dropped { state.cache.remove(address) }

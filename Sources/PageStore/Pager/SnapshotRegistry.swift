@@ -32,9 +32,9 @@ struct SnapshotRegistry {
         return generation.pinCount == 0
     }
 
-    /// The generations that are still held. Those whose youngest reader is older than the limit lose
-    /// their claim; the newest generation is always retained. A generation is the newest for any
-    /// time, and gets no young readers afterwards but of commits that it keeps already.
+    /// The generations that are still held. Those whose youngest reader is older than the limit
+    /// lose their claim; the newest generation is always retained. A generation is the newest for
+    /// any time, and gets no young readers afterwards but of commits that it keeps already.
     ///
     /// - Parameter others: what other processes hold now.
     mutating func held(

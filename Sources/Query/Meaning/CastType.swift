@@ -42,8 +42,8 @@ extension Functions {
         }
     }
 
-    /// The number that a whole text is; nil for others. Foundation takes any text that begins with a
-    /// number, a sign or a space.
+    /// The number that a whole text is; nil for others. Foundation takes any text that begins with
+    /// a number, a sign or a space.
     private static func decimal(_ text: String) -> Decimal? {
         if text == "NaN" { return .nan }
         guard text.utf8.allSatisfy({ "+-.0123456789eE".utf8.contains($0) }), Double(text) != nil

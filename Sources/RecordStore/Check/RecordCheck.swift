@@ -156,12 +156,17 @@ struct RecordCheck {
             var found = Fingerprint()
             let cursor = reader.indexCursor(index)
             var last: (columns: [UInt8], number: ObjectNumber)?
+            // The objects with the key of the last entry, where there are several.
+            var group: [[Value]: ObjectNumber] = [:]
             while try cursor.next() {
                 found.add(cursor.columns, cursor.number)
                 guard index.isUnique else { continue }
                 let columns = cursor.columns.array()
                 if let last, last.columns == columns {
-                    try compareUnique(index, entity, last.number, cursor.number)
+                    if group.isEmpty { try compareUnique(index, entity, last.number, &group) }
+                    try compareUnique(index, entity, cursor.number, &group)
+                } else {
+                    group = [:]
                 }
                 last = (columns, cursor.number)
             }
@@ -173,27 +178,27 @@ struct RecordCheck {
         }
     }
 
-    /// Compares two objects with equal keys: nil conflicts with nothing, and a key has only the
-    /// beginning of a long text.
+    /// Compares an object with others of an equal key: nil conflicts with nothing, and a key has
+    /// only the beginning of a long text.
     private mutating func compareUnique(
-        _ index: IndexLayout, _ entity: EntityLayout, _ first: ObjectNumber,
-        _ second: ObjectNumber
+        _ index: IndexLayout, _ entity: EntityLayout, _ number: ObjectNumber,
+        _ group: inout [[Value]: ObjectNumber]
     ) throws(StoreError) {
-        var values: [[Value]] = []
-        for number in [first, second] {
-            _ = try reader.withRow(number, in: entity.hierarchy) { row throws(StoreError) in
-                guard entity.tags.contains(row.entityTag) else { return }
-                var found: [Value] = []
-                for column in index.columns where !row.isNull(at: column.byteOffset) {
-                    found.append(try reader.value(column, of: row))
-                }
-                if found.count == index.columns.count { values.append(found) }
+        var values: [Value] = []
+        _ = try reader.withRow(number, in: entity.hierarchy) { row throws(StoreError) in
+            guard entity.tags.contains(row.entityTag) else { return }
+            for column in index.columns where !row.isNull(at: column.byteOffset) {
+                values.append(try reader.value(column, of: row))
             }
         }
-        guard values.count == 2, values[0] == values[1] else { return }
-        report(
-            "\(index.treeName): objects \(first.rawValue) and \(second.rawValue) "
-                + "have the same values")
+        guard values.count == index.columns.count else { return }
+        if let other = group[values] {
+            report(
+                "\(index.treeName): objects \(other.rawValue) and \(number.rawValue) "
+                    + "have the same values")
+        } else {
+            group[values] = number
+        }
     }
 
     /// Reports entries that no record requires.

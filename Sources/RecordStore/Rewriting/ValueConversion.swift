@@ -31,6 +31,22 @@ enum ValueConversion {
         }
     }
 
+    /// Converts a value of which nothing may be lost; nil if the type cannot hold it.
+    static func whole(_ value: Value, as type: AttributeType) -> Value? {
+        guard let converted = self.value(value, as: type) else { return nil }
+        switch (converted, value) {
+        case (.float(let number), _):
+            // It is rounded, as every assignment to a Float is, but stays a number.
+            return number.isInfinite && value.approximation?.isFinite == true ? nil : converted
+        case (.double(let number), .int(let whole)):
+            return Int64(exactly: number) == whole ? converted : nil
+        case (.double(let number), .uint(let whole)):
+            return UInt64(exactly: number) == whole ? converted : nil
+        case (.url(let text), .string): return URL(string: text) == nil ? nil : converted
+        default: return converted
+        }
+    }
+
     /// Nil for a number that a decimal cannot hold.
     private static func decimal(_ value: Value) -> Value? {
         guard let number = value.approximation else { return nil }

@@ -26,6 +26,22 @@ package struct InverseTable {
         }
     }
 
+    /// A schema without the names of inverses that it does not have: a part of a checked schema may
+    /// have left them out.
+    package static func withoutMissing(_ schema: SchemaDescription) -> SchemaDescription {
+        var schema = schema
+        for case .missing(let path, _) in InverseTable(schema).faults {
+            for entity in schema.entities.indices
+            where schema.entities[entity].name == path.entityName {
+                for index in schema.entities[entity].relationships.indices
+                where schema.entities[entity].relationships[index].name == path.name {
+                    schema.entities[entity].relationships[index].inverseName = nil
+                }
+            }
+        }
+        return schema
+    }
+
     package func inverse(of relationship: PropertyPath) -> PropertyPath? { inverses[relationship] }
 
     /// Whether a relationship of an entity could name another as its inverse.

@@ -31,7 +31,7 @@ struct XcodeModel: Sendable {
             entity.uniqueConstraints.removeAll { !dropped.isDisjoint(with: $0) }
             return entity
         }
-        return part
+        return InverseTable.withoutMissing(part)
     }
 
     /// The relationships of an entity, inherited ones too, that lead out of a configuration.

@@ -40,7 +40,8 @@ struct LongText {
     private func text(_ bytes: ArraySlice<UInt8>) -> String {
         guard isText else { return Data(bytes).base64EncodedString() }
         let quoted = JSONText.string(String(decoding: bytes, as: UTF8.self)).text
-        return String(quoted.dropFirst().dropLast())
+        // A mark that the part begins with joins the quote to one character.
+        return String(quoted.unicodeScalars.dropFirst().dropLast())
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import ObjectGraph
+import Primitives
 import Testing
 
 /// The values that mappings read and set without a type.
@@ -26,6 +27,7 @@ import Testing
             @Field.Stored("level") var level: Double = 1
             @Field.Stored("whole") var whole: Double = 0
             @Field.Stored("notes") var notes: String = ""
+            @Field.Stored("site") var site: URL?
         }
     }
 
@@ -34,10 +36,21 @@ import Testing
     private let second = CoreStoreSchema(
         modelVersion: "V2", entities: [Entity<V2.Gauge>("Gauge")])
 
-    /// The object after a migration by a transformer.
+    /// Checks the object after a migration by a transformer.
     private func migrated(
         by transformer: @escaping CustomSchemaMappingProvider.CustomMapping.Transformer,
         _ check: (V2.Gauge) throws -> Void
+    ) throws {
+        try migrate(by: transformer) { stack, _ in
+            try stack.perform(synchronous: { transaction in
+                try check(try #require(try transaction.fetchOne(From<V2.Gauge>())))
+            })
+        }
+    }
+
+    private func migrate(
+        by transformer: @escaping CustomSchemaMappingProvider.CustomMapping.Transformer,
+        _ check: (DataStack, CoreStoreError?) throws -> Void
     ) throws {
         let url = FileManager.default.temporaryDirectory
             .appendingPathComponent("mapped-\(UUID().uuidString).trellis")
@@ -61,12 +74,43 @@ import Testing
                     ])
             ])
         let migrated = DispatchSemaphore(value: 0)
-        _ = stack.addStorage(storage) { _ in migrated.signal() }
+        let failure = Mutex<CoreStoreError?>(nil)
+        _ = stack.addStorage(storage) { result in
+            if case .failure(let error) = result { failure.withLock { $0 = error } }
+            migrated.signal()
+        }
         migrated.wait()
-        try stack.perform(synchronous: { transaction in
-            try check(try #require(try transaction.fetchOne(From<V2.Gauge>())))
-        })
+        try check(stack, failure.withLock { $0 })
         stack.unsafeRemoveAllPersistentStoresAndWait()
+    }
+
+    /// A bug: an infinite number, a text that is no URL and a rounded number were stored.
+    @Test(arguments: ["ratio", "site", "level", "whole"])
+    func `a mapping ends where an attribute cannot hold a value`(name: String) throws {
+        try migrate(
+            by: { _, create in
+                create()[name] =
+                    switch name {
+                    case "ratio": 1e300
+                    case "site": ""
+                    case "level": Int64(9_007_199_254_740_993)
+                    default: UInt64.max
+                    }
+            },
+            { _, error in #expect(error != nil) })
+    }
+
+    @Test func `a mapping rounds to what a number holds`() throws {
+        try migrated(
+            by: { _, create in
+                let gauge = create()
+                (gauge["ratio"], gauge["level"]) = (0.1, Int64(1) << 60)
+                gauge["site"] = "https://example.com"
+            },
+            { gauge in
+                #expect(gauge.ratio == 0.1 && gauge.level == 0x1p60)
+                #expect(gauge.site?.host == "example.com")
+            })
     }
 
     @Test func `a number of a mapping casts to each type that can hold it`() throws {

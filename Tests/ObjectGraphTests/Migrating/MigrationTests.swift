@@ -316,6 +316,27 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
+    /// A bug: the second call, or a storage that was added meanwhile, found the file open.
+    @Test func `upgrades of one file wait for each other`() async throws {
+        defer { remove() }
+        try fill()
+        let (results, continuation) = AsyncStream<MigrationResult>.makeStream()
+        let stacks = [makeStack(second), makeStack(second)]
+        for stack in stacks + stacks {
+            try stack.upgradeStorageIfNeeded(LocalStore(fileURL: url)) { continuation.yield($0) }
+        }
+        try stacks[0].addStorageAndWait(LocalStore(fileURL: url))
+        var steps: [Int] = []
+        for await result in results {
+            steps.append(try result.get().count)
+            if steps.count == 4 { break }
+        }
+        // Adding the storage may have come first.
+        #expect(steps.reduce(0, +) <= 1)
+        try checkSecond(stacks[0])
+        stacks[0].unsafeRemoveAllPersistentStoresAndWait()
+    }
+
     private func upgrade(
         _ stack: DataStack
     ) async throws -> (steps: [MigrationType], hadProgress: Bool) {

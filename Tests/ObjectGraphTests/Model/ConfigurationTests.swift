@@ -55,6 +55,35 @@ private final class Garage: CoreStoreObject {
         #expect(model.entities[0].uniqueConstraints == [["plate"]])
     }
 
+    private class Boat: CoreStoreObject {
+        @Field.Stored("name") var name: String = ""
+        @Field.Relationship("harbour", inverse: \.$boats) var harbour: Harbour?
+    }
+
+    private final class Ferry: Boat {}
+
+    private final class Harbour: CoreStoreObject {
+        @Field.Relationship("boats") var boats: Set<Boat>
+    }
+
+    /// A bug: the configuration was refused, for it has no relationship of the inverse's name.
+    @Test func `a superentity's relationship keeps no inverse that a configuration lacks`() throws {
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entityConfigurations: [
+                    Entity<Boat>("Boat"): ["All"], Entity<Ferry>("Ferry"): ["All", "Ferries"],
+                    Entity<Harbour>("Harbour"): ["All", "Ferries"],
+                ]), viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore(configuration: "Ferries"))
+        try stack.perform(synchronous: { transaction in
+            let ferry = transaction.create(Into<Ferry>("Ferries"))
+            ferry.harbour = transaction.create(Into<Harbour>("Ferries"))
+        })
+        let harbour = try queue.sync { try stack.fetchOne(From<Ferry>())?.harbour }
+        #expect(harbour != nil)
+    }
+
     @Test func `a superentity's unique constraint did not hold in another configuration`() throws {
         let refusing = try stack(.error)
         let error = #expect(throws: CoreStoreError.self) { try create([2, 5], in: refusing) }

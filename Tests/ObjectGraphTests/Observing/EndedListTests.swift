@@ -56,7 +56,7 @@ import Testing
         stack.drain(queue)
         try queue.sync {
             let gone = try #require(section.objects?.first as? Dog)
-            #expect(gone.isDeleted)
+            #expect(gone.isDeleted && section.objects?.first as? Dog === gone)
             _ = gone.nickname
             #expect(stack.fetchExisting(id) as Dog? == nil)
             #expect(try stack.fetchAll(chain).isEmpty)

@@ -263,6 +263,45 @@ import Testing
         }
     }
 
+    @Test func `a link that is cleared during a commit is cleared in a conflict`() throws {
+        let form = stack.beginUnsafe()
+        let (older, younger, target) = (
+            try person(0, form), try person(1, form), try person(2, form)
+        )
+        (older.spouse, younger.spouse) = (nil, target)
+        try form.commitAndWait()
+        let other = form.create(Into<Person>())
+        other.email = "other@zoo"
+        older.spouse = other
+        younger.name = "younger"
+        let commits = HeldCommits(stack)
+        commits.begin(form)
+        younger.spouse = nil
+        #expect(commits.end(1) == [false])
+        younger.email = older.email
+        try form.commitAndWait()
+        try stack.read { view in
+            let left: Person? = view.fetchExisting(ids[0])
+            // The name was assigned before the commit that holds it.
+            #expect(left?.name == "name 0" && left?.spouse == nil)
+        }
+    }
+
+    @Test func `a denied deletion during a commit is denied after it`() throws {
+        let debtID = try stack.perform(synchronous: { $0.create(Into<Debt>()).objectID() })
+        let form = stack.beginUnsafe()
+        let commits = HeldCommits(stack)
+        try person(0, form).name = "first"
+        commits.begin(form)
+        let debtor = form.create(Into<Person>())
+        let debt = try #require(form.fetchExisting(debtID) as Debt?)
+        debt.debtor = debtor
+        form.delete(debtor)
+        #expect(commits.end(1) == [false])
+        let error = #expect(throws: CoreStoreError.self) { try form.commitAndWait() }
+        #expect(error?.violations.map(\.kind) == [.denied])
+    }
+
     /// A bug: it was a group of its own that changed nothing, and what was undone was lost.
     @Test(arguments: [false, true])
     func `a change that was taken back is no group to undo`(isUndone: Bool) throws {

@@ -155,7 +155,10 @@ import Testing
         let player = try #require(database.schema.entity(named: "Player"))
         let transaction = try database.beginWrite()
         var batch = RecordBatch()
-        for name in ["player 3", "another", "another"] {
+        // The keys of the long ones are equal, and the first two of them are not.
+        let long = String(repeating: "long ", count: 2_000)
+        let names = ["player 3", "another", "another", long + "1", long + "2", long + "1"]
+        for name in names {
             var row = player.emptyRow()
             defer { row.deallocate() }
             row.setValue(.string(name), try #require(player.field(named: "name")))
@@ -167,6 +170,7 @@ import Testing
         #expect(
             try messages(store.path) == [
                 "unique/Player/name: objects 12 and 13 have the same values",
+                "unique/Player/name: objects 14 and 16 have the same values",
                 "unique/Player/name: objects 3 and 11 have the same values",
             ])
     }
