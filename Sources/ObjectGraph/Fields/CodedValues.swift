@@ -32,7 +32,8 @@ struct CodedValues<V>: FieldStorage {
         let bytes = object.row.isNull(offset) ? nil : object.row.bytes(offset)
         // Other objects' changes, refreshes and rollbacks change a row without asking here, so
         // that the bytes themselves say whether the value is still theirs.
-        if let known = object.transients?[object, field.index] as? Decoded, known.bytes == bytes {
+        if let known = object.transients?[object, field.keptIndex] as? Decoded, known.bytes == bytes
+        {
             if let failure = known.failure {
                 _ = FaultTrap.take(failure, of: object.raw?.context)
             }
@@ -41,7 +42,7 @@ struct CodedValues<V>: FieldStorage {
         if bytes == nil && !column.isOptional { return nil }
         let (value, failure) = decoded(bytes, field, object)
         if Self.isKept(value) {
-            object.transients?[object, field.index] = Decoded(bytes, value, failure)
+            object.transients?[object, field.keptIndex] = Decoded(bytes, value, failure)
         }
         return value
     }

@@ -120,7 +120,7 @@ struct VirtualValues<V>: FieldStorage {
     func primitive(_ field: FieldDeclaration, of object: CoreStoreObject) -> V? { empty }
 
     func load(_ field: FieldDeclaration, of object: CoreStoreObject) -> V {
-        let own = object.transients?[object, field.index] as? TransientValue<V>
+        let own = object.transients?[object, field.keptIndex] as? TransientValue<V>
         guard let value = own?.value ?? empty else {
             Log.abort("“\(field.keyPath)” is computed by its getter, and has none")
         }
@@ -128,6 +128,6 @@ struct VirtualValues<V>: FieldStorage {
     }
 
     func store(_ value: V?, _ field: FieldDeclaration, of object: CoreStoreObject) {
-        object.transients?[object, field.index] = value.map { TransientValue($0) }
+        object.transients?[object, field.keptIndex] = value.map { TransientValue($0) }
     }
 }

@@ -77,6 +77,9 @@ class FieldDeclaration: @unchecked Sendable {
     let kind: FieldKind
     /// The index by which wrappers name the declaration, set when it is registered.
     var index: UInt16 = 0
+    /// The index by which objects keep values of the property, the same for the class that declares
+    /// it and those below.
+    var keptIndex: UInt16 = 0
     private let valueForUnknown = Mutex<ValueForUnknown?>(nil)
 
     init(_ terms: FieldTerms, _ kind: FieldKind) {

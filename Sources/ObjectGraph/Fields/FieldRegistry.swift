@@ -6,8 +6,15 @@ enum FieldRegistry {
     /// In a wrapper's slot: the rest is the index of a declaration, not an offset.
     static let declarationBit: UInt16 = 0x8000
 
+    /// A declaration as the source has it, which each class below its own registers once more.
+    private struct Origin: Hashable {
+        var owner: ObjectIdentifier
+        var keyPath: KeyPathString
+    }
+
     private struct State {
         var declarations: [FieldDeclaration] = []
+        var firstIndices: [Origin: UInt16] = [:]
         /// The declarations of the meta objects that are being built, the innermost last: building
         /// one may ask for another.
         var collected: [[FieldDeclaration]] = []
@@ -23,6 +30,9 @@ enum FieldRegistry {
                 return nil
             }
             declaration.index = UInt16(index)
+            let origin = Origin(owner: declaration.terms.owner, keyPath: declaration.keyPath)
+            declaration.keptIndex = state.firstIndices[origin, default: UInt16(index)]
+            state.firstIndices[origin] = declaration.keptIndex
             state.declarations.append(declaration)
             if let innermost = state.collected.indices.last {
                 state.collected[innermost].append(declaration)

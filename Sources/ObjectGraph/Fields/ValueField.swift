@@ -100,7 +100,7 @@ final class ValueField<V>: FieldDeclaration, @unchecked Sendable {
     func unknownValue() -> V? { storage.unknownValue(self) }
 
     func primitive(of object: CoreStoreObject) -> V? {
-        if isTransient, let own = object.transients?[object, index] as? TransientValue<V> {
+        if isTransient, let own = object.transients?[object, keptIndex] as? TransientValue<V> {
             return own.value
         }
         return storage.primitive(self, of: object)
@@ -124,9 +124,11 @@ final class ValueField<V>: FieldDeclaration, @unchecked Sendable {
     /// it reads its row again.
     func cache(_ value: V?, of object: CoreStoreObject) {
         if object.isEditable {
+            // It is no change that is told: an observer would ask the getter once more.
+            if case .virtual = kind { return storage.store(value, self, of: object) }
             setPrimitive(value, of: object)
         } else {
-            object.transients?[object, index] = value.map { TransientValue($0) }
+            object.transients?[object, keptIndex] = value.map { TransientValue($0) }
         }
     }
 }

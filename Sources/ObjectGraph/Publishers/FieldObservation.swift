@@ -70,6 +70,7 @@ final class PropertyObservation: CoreStoreObjectKeyValueObservation {
     private var tell: ((CoreStoreObject) -> Void)?
     /// Of the delivery that is running.
     private var observed: CoreStoreObject?
+    private let reading: ReadingState
 
     fileprivate init<O: CoreStoreObject, V>(
         _ object: O, _ property: ObservedProperty<V>, _ options: NSKeyValueObservingOptions,
@@ -82,8 +83,15 @@ final class PropertyObservation: CoreStoreObjectKeyValueObservation {
         self.context = context
         names = property.names
         let old = OldValue<V>()
+        let reading = ReadingState()
+        self.reading = reading
+        func read(_ object: CoreStoreObject) -> V {
+            reading.isUnderWay = true
+            defer { reading.isUnderWay = false }
+            return property.read(object)
+        }
         readOld = { object in
-            if options.contains(.old) { old.value = property.read(object) }
+            if options.contains(.old) { old.value = read(object) }
         }
         tellPrior =
             options.contains(.prior)
@@ -96,7 +104,7 @@ final class PropertyObservation: CoreStoreObjectKeyValueObservation {
             } : nil
         tell = { object in
             guard let object = object as? O else { return }
-            let new = options.contains(.new) ? property.read(object) : nil
+            let new = options.contains(.new) ? read(object) : nil
             handler(
                 object,
                 CoreStoreObjectValueDiff(
@@ -130,7 +138,8 @@ extension PropertyObservation: WriteObserver {
 
     /// Tells of a write to the property, or to one that it is computed from.
     func tell(_ moment: WriteMoment, of name: KeyPathString) {
-        guard tell != nil, names.contains(name), let object else { return }
+        // A getter that is asked for the value may keep it in the property.
+        guard tell != nil, !reading.isUnderWay, names.contains(name), let object else { return }
         switch moment {
         case .before:
             readOld(object)
@@ -138,6 +147,11 @@ extension PropertyObservation: WriteObserver {
         case .after: tell?(object)
         }
     }
+}
+
+/// Whether an observed property is being read to be told.
+private final class ReadingState {
+    var isUnderWay = false
 }
 
 private final class OldValue<V> {

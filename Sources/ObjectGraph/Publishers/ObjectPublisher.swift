@@ -195,8 +195,12 @@ extension ObjectPublisher where O: CoreStoreObject {
         let meta = ClassMeta.of(type(of: object))
         let names = meta.names(affecting: name)
         noteAccess(names)
-        // Of one that names none, the properties from which it is computed are not known.
-        if names.contains(where: { meta.declaration($0)?.namesNoSource == true }) { reads.note() }
+        // Of one that names none, or those of other objects, not all that it is computed from is
+        // known.
+        let isOpen = names.contains { name in
+            name.contains(".") || meta.declaration(name)?.namesNoSource == true
+        }
+        if isOpen { reads.note() }
         return (meta.declaration(name) as? ValueField<V>)?.value(of: object)
     }
 

@@ -32,15 +32,40 @@ extension Checkpointer {
     /// Called by the thread that has the writer lock: after a commit, or before the next one.
     func startWhenDue(_ writer: inout WriterState) {
         let isInBackground = context.options.checkpointsInBackground
-        let (mayStart, isFirst, retryLogBytes) = state.withLock { state in
+        let (mayStart, isFirst) = state.withLock { state in
             let isFirst = isInBackground && !state.isIdleLookPlanned
             if isFirst { state.isIdleLookPlanned = true }
-            return (!state.isRunning, isFirst, state.retryLogBytes)
+            return (!state.isRunning, isFirst)
         }
         if isFirst { planIdleLook() }
-        guard mayStart, !pager.isClosed, log.byteCount >= retryLogBytes, hasReached(.due)
-        else { return }
+        guard mayStart, !pager.isClosed, mayTry, hasReached(.due) else { return }
         start(&writer)
+    }
+
+    /// Whether there is enough work since a checkpoint that found no room.
+    private var mayTry: Bool {
+        let retryBytes = state.withLock { $0.retryBytes }
+        return retryBytes == 0 || workBytes >= retryBytes
+    }
+
+    /// What waits for a checkpoint, in the log and beside it: large values hardly write to the log.
+    private var workBytes: UInt64 {
+        let (units, imageBytes) = pager.withPublished {
+            ($0.generation.extentUnits, $0.generation.imageBytes)
+        }
+        return log.byteCount + context.geometry.bytes(ofUnits: units) + UInt64(imageBytes)
+    }
+
+    /// A transaction has found no room: a checkpoint may free some, and there is none of its own
+    /// accord while transactions fail. Each attempt may take a segment, so that they become rarer.
+    func noteLackOfSpace() {
+        let isTried = state.withLock { state in
+            state.lackCount += 1
+            guard state.lackCount.nonzeroBitCount == 1 else { return false }
+            state.retryBytes = 0
+            return true
+        }
+        if isTried { noteMissedLook() }
     }
 
     /// The commits stand whatever happens here.
@@ -69,11 +94,11 @@ extension Checkpointer {
 
     /// For lack of space the log is kept and a later commit tries again; any other failure has
     /// poisoned the store.
-    private func noteFailure(_ error: StoreError) {
+    func noteFailure(_ error: StoreError) {
         if !error.isForLackOfSpace { context.health.poison(error) }
         // Each attempt takes a segment, so that not every commit may try.
-        let retryLogBytes = log.byteCount + context.options.logBytesMax / 4
-        state.withLock { $0.retryLogBytes = retryLogBytes }
+        let retryBytes = workBytes + context.options.logBytesMax / 4
+        state.withLock { $0.retryBytes = retryBytes }
     }
 
     /// Nothing grows without bound: a transaction begins only when the checkpoint that runs has
@@ -112,9 +137,7 @@ extension Checkpointer {
     /// Whether reopening would replay much, or space waits only for a checkpoint to be free.
     private var isWorthCheckpoint: Bool {
         let logBytes = log.byteCount
-        guard !pager.isClosed, logBytes >= state.withLock({ $0.retryLogBytes }) else {
-            return false
-        }
+        guard !pager.isClosed, mayTry else { return false }
         let options = context.options
         if logBytes >= options.idleLogBytesMin { return true }
         let (length, previous) = pager.withPublished {

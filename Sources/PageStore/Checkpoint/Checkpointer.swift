@@ -10,8 +10,11 @@ final class Checkpointer: Sendable {
         var isRunning = false
         /// Whether a thread waits for the one that runs, so that it does not rest.
         var isAwaited = false
-        /// After a checkpoint that found no room: the log bytes from which the next one is tried.
-        var retryLogBytes: UInt64 = 0
+        /// After a checkpoint that found no room: the bytes of work from which the next one is
+        /// tried; 0 where none has failed.
+        var retryBytes: UInt64 = 0
+        /// How many transactions have found no room since the last checkpoint.
+        var lackCount: UInt64 = 0
         /// Whether a look at an idle store is planned.
         var isIdleLookPlanned = false
         /// The blocks that hold the saved allocation state; the checkpoint that runs changes them.
@@ -100,7 +103,7 @@ final class Checkpointer: Sendable {
         // Readers and writer go on from it.
         state.withLock { state in
             state.allocationBlocks = saved.blocks
-            state.retryLogBytes = 0
+            (state.retryBytes, state.lackCount) = (0, 0)
         }
         pager.publish(
             superblock, stored.map, covering: plan.commitNumber, images: stored.images,

@@ -19,6 +19,7 @@ struct OutOfLineWriter {
             return address
         } catch {
             output.abandon()
+            if error.isForLackOfSpace { parts.checkpointer.noteLackOfSpace() }
             throw parts.context.failedBeforeCommit(error)
         }
     }
@@ -37,6 +38,7 @@ struct OutOfLineWriter {
             return written.map { ($0.image.id, $0.address) }
         } catch {
             output.abandon()
+            if error.isForLackOfSpace { parts.checkpointer.noteLackOfSpace() }
             throw parts.context.failedBeforeCommit(error)
         }
     }

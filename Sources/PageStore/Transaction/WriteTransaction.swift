@@ -298,6 +298,7 @@ package final class WriteTransaction: PageEditor {
         } catch {
             self.writer = consume writer
             rollback()
+            if error.isForLackOfSpace { parts.checkpointer.noteLackOfSpace() }
             throw error
         }
     }
@@ -306,7 +307,8 @@ package final class WriteTransaction: PageEditor {
     package func rollback() {
         guard var writer = writer.take() else { return }
         for address in written.values { parts.space.free(address) }
-        for id in allocated { writer.freeIDs.insert(id) }
+        // As runs, which one ID after the other in no order would not be.
+        for id in allocated.sorted(by: >) { writer.freeIDs.insert(id) }
         drop()
         parts.writer.release(writer)
     }

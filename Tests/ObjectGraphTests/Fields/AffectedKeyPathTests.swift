@@ -33,6 +33,15 @@ private final class Horse: CoreStoreObject {
     var sign: String
 }
 
+private final class Rider: CoreStoreObject {
+    @Field.Stored("name") var name: String = ""
+    @Field.Relationship("horse") var horse: Horse?
+    @Field.Virtual(
+        "pair", customGetter: { object, _ in object.$name.value },
+        affectedByKeyPaths: ["name", "horse.first"])
+    var pair: String
+}
+
 /// `affectedByKeyPaths:` in the guide's form.
 @Suite struct AffectedKeyPathTests {
     @Test func `key paths that name the property's own class overflowed the stack`() async {
@@ -76,6 +85,30 @@ private final class Horse: CoreStoreObject {
             #expect(signs == ["Red Horse!"])
             #expect(isTold.withLock { $0 })
             observation.invalidate()
+        }
+    }
+
+    /// A bug: beside a name of its own, the path across a relationship counted for nothing.
+    @Test func `a tracked property is told of another object at its path`() throws {
+        let queue = DispatchQueue(label: "view")
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1", entities: [Entity<Horse>("Horse"), Entity<Rider>("Rider")]),
+            viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore())
+        let id = try stack.perform(synchronous: { $0.create(Into<Rider>()).objectID() })
+        try queue.sync {
+            let publisher: ObjectPublisher<Rider> = stack.publishObject(id)
+            let isTold = Mutex(false)
+            _ = withObservationTracking {
+                publisher.$pair
+            } onChange: {
+                isTold.withLock { $0 = true }
+            }
+            try stack.perform(synchronous: { transaction in
+                (transaction.fetchExisting(id) as Rider?)?.horse = transaction.create(Into<Horse>())
+            })
+            #expect(isTold.withLock { $0 })
         }
     }
 }

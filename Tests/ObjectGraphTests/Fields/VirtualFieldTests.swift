@@ -187,6 +187,42 @@ private func makeStack() throws -> (DataStack, DispatchQueue) {
         })
     }
 
+    /// A bug: the value through a superclass was another one than the object's own.
+    @Test func `an inherited virtual property has one value`() throws {
+        let (stack, _) = try makeStack()
+        try stack.perform(synchronous: { transaction in
+            let horse = transaction.create(Into<Horse>())
+            let creature: Creature = horse
+            creature.partialObject().setPrimitiveValue(true, for: { $0.$isSelected })
+            #expect(horse.isSelected == true && creature.isSelected == true)
+            horse.isSelected = false
+            #expect(creature.partialObject().primitiveValue(for: { $0.$isSelected }) == false)
+        })
+    }
+
+    /// A bug: keeping the value told the observer, which asked the getter again, without end.
+    @Test func `a getter that keeps its value is observed in a transaction`() throws {
+        let (stack, _) = try makeStack()
+        try stack.perform(synchronous: { transaction in
+            let horse = transaction.create(Into<Horse>())
+            var told: [String] = []
+            let tokens = [
+                horse.observe(\.$cached, options: [.initial, .old, .new]) { _, change in
+                    told.append("\(change.oldValue ?? "-") \(change.newValue ?? "-")")
+                },
+                horse.observe(\.$shown, options: [.old, .new, .prior]) { _, _ in },
+            ]
+            #expect(told == ["- <>"])
+            _ = (horse.cached, horse.shown)
+            #expect(told == ["- <>"])
+            horse.species = "Pony"
+            #expect(told.count == 2)
+            horse.shown = "y"
+            #expect(told.count == 2)
+            withExtendedLifetime(tokens) {}
+        })
+    }
+
     @Test func `a getter that kept what it computed asserted in the view`() async {
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardErrorContent]

@@ -152,6 +152,49 @@ import Testing
         try engine.close()
     }
 
+    /// A bug: the next attempt waited for the log to grow, and large values hardly write to it.
+    @Test func `a checkpoint that found no room is tried again after large values`() throws {
+        var options = Self.options
+        options.checkpointsInBackground = false
+        options.outOfLineBytesMax = 65_536
+        let engine = try Engine.inMemory(options: options)
+        var random = SeededRandom(for: "BackgroundCheckpointTests room")
+        let transaction = try engine.beginWrite()
+        let ids = try (0..<30).map { _ in try transaction.allocatePage(.overflow).id }
+        _ = try transaction.commit()
+        let first = engine.statistics.checkpoints
+        engine.parts.checkpointer.noteFailure(StoreError(.diskFull, "no room"))
+        for _ in 0..<20 { try refill(ids, engine, &random) }
+        #expect(engine.statistics.checkpoints > first)
+    }
+
+    /// A bug: nothing tried again while transactions failed, though they had left room.
+    @Test func `a transaction that found no room has a checkpoint tried`() throws {
+        var options = Self.options
+        options.checkpointsInBackground = false
+        let files = FaultyFileSystem()
+        let engine = try Engine.open(path: "store", options: options, files: files)
+        var random = SeededRandom(for: "BackgroundCheckpointTests lack")
+        let transaction = try engine.beginWrite()
+        let ids = try (0..<30).map { _ in try transaction.allocatePage(.overflow).id }
+        _ = try transaction.commit()
+        engine.parts.checkpointer.state.withLock { $0.retryBytes = .max }
+        while engine.statistics.logBytes < options.logBytesMax {
+            try refill(Array(ids.prefix(8)), engine, &random)
+        }
+        let first = engine.statistics.checkpoints
+        files.fault = .init(calls: [.write], code: .diskFull, goesOn: true)
+        let error = #expect(throws: StoreError.self) { try refill(ids, engine, &random) }
+        #expect(error?.code == .diskFull && engine.statistics.checkpoints == first)
+        files.fault = nil
+        engine.parts.checkpointer.state.withLock { $0.retryBytes = .max }
+        files.fault = .init(calls: [.write], code: .diskFull, goesOn: true)
+        _ = #expect(throws: StoreError.self) { try refill(ids, engine, &random) }
+        files.fault = nil
+        try engine.beginWrite().rollback()
+        #expect(engine.statistics.checkpoints > first)
+    }
+
     /// Rewrites all pages in one transaction.
     private func refill(_ ids: [PageID], _ engine: Engine, _ random: inout SeededRandom) throws {
         let transaction = try engine.beginWrite()

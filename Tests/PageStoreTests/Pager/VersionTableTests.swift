@@ -31,6 +31,18 @@ import Testing
         }
     }
 
+    @Test func `visible commits are found in any order`() {
+        var random = SeededRandom(for: "VersionTableTests visible")
+        for _ in 0..<2000 {
+            let numbers = (0..<random.below(12)).map { _ in UInt64(random.below(20)) }
+            let (first, end) = (UInt64(random.below(21)), UInt64(random.below(21)))
+            #expect(
+                VisibleCommits(numbers).contains(from: first, until: end)
+                    == numbers.contains { $0 >= first && $0 < end },
+                "\(numbers) from \(first) until \(end), seed \(random.seed)")
+        }
+    }
+
     private func expectCounts(_ generation: Generation, _ model: Model) {
         var bytes = 0
         generation.versions.visit { bytes += $0.imageSizeInBytes }

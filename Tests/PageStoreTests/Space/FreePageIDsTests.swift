@@ -4,6 +4,18 @@ import Testing
 @testable import PageStore
 
 @Suite struct FreePageIDsTests {
+    /// A bug: they came back one by one, in no order, and the next pages lay anywhere.
+    @Test func `the IDs of a transaction that is rolled back stay runs`() throws {
+        let engine = try Engine.inMemory()
+        let transaction = try engine.beginWrite()
+        for _ in 0..<1000 { _ = try transaction.allocatePage(.overflow) }
+        transaction.rollback()
+        let next = try engine.beginWrite()
+        let ids = try (0..<500).map { _ in try next.allocatePage(.overflow).id.rawValue }
+        #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 + 1 == $1 })
+        next.rollback()
+    }
+
     @Test func `page IDs that are freed again are allocated in order`() {
         var names = FreePageIDs(ascending: [.init(start: 3, count: 2), .init(start: 9, count: 1)])
         #expect(names.take() == PageID(3))
