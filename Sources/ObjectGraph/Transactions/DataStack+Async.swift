@@ -121,6 +121,7 @@ extension DataStack.AsyncNamespace {
                         try base.run(
                             AsynchronousDataTransaction.self, nil, durability, task.value))
                 }
+                if case .failure = outcome { base.awaitEarlierSteps() }
                 base.viewSteps.announce()
                 continuation.resume(returning: outcome)
             }

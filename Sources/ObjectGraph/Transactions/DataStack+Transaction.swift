@@ -79,6 +79,7 @@ extension DataStack {
                     }
                 }
             } catch {
+                awaitEarlierSteps()
                 viewSteps.call { [self] in
                     withExtendedLifetime(self) { completion(.failure(error)) }
                 }
@@ -127,8 +128,20 @@ extension DataStack {
     ) throws(CoreStoreError) -> T {
         let context = TransactionContext(of: self)
         do {
-            return try runUnreported(
-                context, sourceIdentifier, durability, task, completion: completion)
+            let transaction = Transaction(
+                stack: self, context: context, sourceIdentifier: sourceIdentifier)
+            let (result, staged, read) = try stage(transaction, context, durability, task)
+            do {
+                for commit in read { try commit.finish() }
+            } catch {
+                // Others wait for its turn.
+                _ = try? staged?.finish()
+                throw error
+            }
+            let completion = completion?(result)
+            let isAttached = try staged?.finish(completion) ?? false
+            if let completion, !isAttached { viewSteps.call(completion) }
+            return result
         } catch let error as CoreStoreError {
             if !error.isOfProgram && !context.hasLogged(error) && !Log.hasLogged(error) {
                 Log.error(error, "a transaction failed.")
@@ -145,29 +158,11 @@ extension DataStack {
         }
     }
 
-    private func runUnreported<Transaction: BaseDataTransaction, T>(
-        _ context: TransactionContext, _ sourceIdentifier: Any?, _ durability: Durability?,
-        _ task: (Transaction) throws -> T, completion: ((T) -> @Sendable () -> Void)?
-    ) throws -> T {
-        do {
-            let transaction = Transaction(
-                stack: self, context: context, sourceIdentifier: sourceIdentifier)
-            let (result, staged, read) = try stage(transaction, context, durability, task)
-            do {
-                for commit in read { try commit.finish() }
-            } catch {
-                _ = try? staged?.finish()
-                throw error
-            }
-            let completion = completion?(result)
-            let isAttached = try staged?.finish(completion) ?? false
-            if let completion, !isAttached { viewSteps.call(completion) }
-            return result
-        } catch {
-            // What the task has read is on its way to the view before the program looks for it.
-            if steps.hasSubscribers { steps.publish(nil, at: steps.reserve()) }
-            throw error
-        }
+    /// Returns when the steps of the commits that a transaction may have read are on their way to
+    /// the view. Called where one has failed and its completion may look for what it has found; one
+    /// that succeeds has a turn of its own.
+    func awaitEarlierSteps() {
+        if steps.hasSubscribers { steps.publish(nil, at: steps.reserve()) }
     }
 
     /// The part of a transaction that needs the writer lock. The next transaction begins when this

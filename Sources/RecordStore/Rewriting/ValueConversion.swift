@@ -42,7 +42,6 @@ enum ValueConversion {
             return Int64(exactly: number) == whole ? converted : nil
         case (.double(let number), .uint(let whole)):
             return UInt64(exactly: number) == whole ? converted : nil
-        case (.url(let text), .string): return URL(string: text) == nil ? nil : converted
         default: return converted
         }
     }

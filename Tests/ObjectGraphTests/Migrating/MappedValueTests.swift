@@ -84,15 +84,14 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    /// A bug: an infinite number, a text that is no URL and a rounded number were stored.
-    @Test(arguments: ["ratio", "site", "level", "whole"])
+    /// A bug: an infinite number and a rounded one were stored.
+    @Test(arguments: ["ratio", "level", "whole"])
     func `a mapping ends where an attribute cannot hold a value`(name: String) throws {
         try migrate(
             by: { _, create in
                 create()[name] =
                     switch name {
                     case "ratio": 1e300
-                    case "site": ""
                     case "level": Int64(9_007_199_254_740_993)
                     default: UInt64.max
                     }
