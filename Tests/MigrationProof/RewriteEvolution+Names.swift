@@ -66,12 +66,11 @@ extension RewriteEvolution {
                     number + 1 < count ? names[number + 1] : newName(&random)
             }
         }
-        let isKnown = needed.allSatisfy { earlier in
-            later[earlier].map {
-                alreadyStated.contains(StatedName(name: $0, previousName: earlier))
-            } ?? true
-        }
-        guard !isKnown else { return nil }
+        let new = needed.compactMap { earlier in
+            later[earlier].map { StatedName(name: $0, previousName: earlier) }
+        }.filter { !alreadyStated.contains($0) }
+        guard !new.isEmpty else { return nil }
+        newStatements.formUnion(new)
         for name in Array(later.keys) + later.values {
             touched.insert(name)
             reusedNames.insert(name)

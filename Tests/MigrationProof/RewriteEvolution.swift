@@ -19,6 +19,8 @@ struct RewriteEvolution {
     private(set) var uncertain: (schema: SchemaDescription, mappings: [RewriteMapping]?)?
     /// Names of the old model that other things have now, and names of what had them.
     var reusedNames: Set<String> = []
+    /// What no earlier model stated of the names that are used again.
+    var newStatements: Set<StatedName> = []
 
     init(
         _ old: SchemaDescription, _ objects: [Int64: RewriteObject], retired: Set<String> = [],
@@ -82,7 +84,10 @@ struct RewriteEvolution {
         let before = self
         body(&self)
         tidyIndexes()
-        guard (try? Schema(schema)) != nil, reference.migrated(objects) != nil else {
+        // Without what is new in it, a renaming is one that an earlier model has stated.
+        guard newStatements.isSubset(of: stated), (try? Schema(schema)) != nil,
+            reference.migrated(objects) != nil
+        else {
             self = before
             return
         }

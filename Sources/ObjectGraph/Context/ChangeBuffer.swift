@@ -58,10 +58,7 @@ final class ChangeBuffer {
             || evicted.contains { !$0.isEmpty }
     }
 
-    /// Not for objects that were changed and are what they were before.
-    var isFlushNeeded: Bool {
-        !deletions.isEmpty || !links.isEmpty || pending.contains { $0.change.isPending }
-    }
+    var isFlushNeeded: Bool { !pending.isEmpty || !deletions.isEmpty || !links.isEmpty }
 
     /// Whether there is anything to commit. A change that was discarded after a fetch had seen it
     /// is still to be taken back where that fetch looked.

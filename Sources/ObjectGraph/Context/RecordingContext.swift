@@ -31,8 +31,8 @@ class RecordingContext: EditingContext {
     }
 
     private func flushChanges() throws(StoreError) {
-        defer { changes.didFlush() }
         guard changes.isFlushNeeded else { return }
+        defer { changes.didFlush() }
         do throws(StoreError) {
             try willFlush()
             _ = changes.measure()

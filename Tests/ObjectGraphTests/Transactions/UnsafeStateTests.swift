@@ -302,20 +302,6 @@ import Testing
         #expect(error?.violations.map(\.kind) == [.denied])
     }
 
-    /// A bug: it was a group of its own that changed nothing, and what was undone was lost.
-    @Test(arguments: [false, true])
-    func `a change that was taken back is no group to undo`(isUndone: Bool) throws {
-        let form = stack.beginUnsafe(supportsUndo: true)
-        let named = try person(0, form)
-        named.name = "a"
-        form.flush()
-        if isUndone { form.undo() }
-        form.delete(form.create(Into<Person>()))
-        #expect(form.canUndo == !isUndone && form.canRedo == isUndone)
-        if isUndone { form.redo() } else { form.undo() }
-        #expect(named.name == (isUndone ? "a" : "name 0"))
-    }
-
     /// A bug: a commit was refused for an object that was not there any more.
     @Test func `a deletion that was committed is not denied later`() throws {
         let debtID = try stack.perform(synchronous: { transaction in
