@@ -96,9 +96,10 @@ public final class UnsafeDestinationObject {
     /// The entity's name in the later version.
     public var entityName: EntityName { record?.entityName ?? "" }
 
-    /// The value of an attribute of the later version. A value is converted where nothing of it is
-    /// lost; one that the attribute cannot hold, and an attribute that the entity does not have,
-    /// end the migration and leave the file unchanged.
+    /// The value of an attribute of the later version. A number that is set in a `Float`, `Double`
+    /// or `Decimal` becomes the nearest one; other values are converted where nothing of them is
+    /// lost. One that the attribute cannot hold, and an attribute that the entity does not have, end
+    /// the migration and leave the file unchanged.
     public subscript(attribute: KeyPathString) -> Any? {
         get { record?.value(attribute).flatMap { ValueBridge.boxed($0) } }
         set {

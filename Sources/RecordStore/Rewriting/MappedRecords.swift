@@ -66,7 +66,7 @@ package final class DestinationRecord {
     /// cannot hold the value.
     package func set(_ value: Value, for name: String) -> Bool {
         guard let position = fields.position(of: name),
-            let value = ValueConversion.whole(value, as: fields.types[position])
+            let value = ValueConversion.assigned(value, as: fields.types[position])
         else { return false }
         values[position] = value
         return true

@@ -31,19 +31,14 @@ enum ValueConversion {
         }
     }
 
-    /// Converts a value of which nothing may be lost; nil if the type cannot hold it.
-    static func whole(_ value: Value, as type: AttributeType) -> Value? {
-        guard let converted = self.value(value, as: type) else { return nil }
-        switch (converted, value) {
-        case (.float(let number), _):
-            // It is rounded, as every assignment to a Float is, but stays a number.
-            return number.isInfinite && value.approximation?.isFinite == true ? nil : converted
-        case (.double(let number), .int(let whole)):
-            return Int64(exactly: number) == whole ? converted : nil
-        case (.double(let number), .uint(let whole)):
-            return UInt64(exactly: number) == whole ? converted : nil
-        default: return converted
-        }
+    /// Converts a value that a program sets; nil if the type cannot hold it. A number is rounded to
+    /// the nearest one of the type, and stays a number.
+    static func assigned(_ value: Value, as type: AttributeType) -> Value? {
+        let converted = self.value(value, as: type)
+        guard case .float(let number) = converted, number.isInfinite,
+            value.approximation?.isFinite == true
+        else { return converted }
+        return nil
     }
 
     /// Nil for a number that a decimal cannot hold.
