@@ -32,20 +32,19 @@ extension Checkpointer {
     /// Called by the thread that has the writer lock: after a commit, or before the next one.
     func startWhenDue(_ writer: inout WriterState) {
         let isInBackground = context.options.checkpointsInBackground
-        let (mayStart, isFirst) = state.withLock { state in
+        let (mayStart, isFirst, retryBytes) = state.withLock { state in
             let isFirst = isInBackground && !state.isIdleLookPlanned
             if isFirst { state.isIdleLookPlanned = true }
-            return (!state.isRunning, isFirst)
+            return (!state.isRunning, isFirst, state.retryBytes)
         }
         if isFirst { planIdleLook() }
-        guard mayStart, !pager.isClosed, mayTry, hasReached(.due) else { return }
+        guard mayStart, !pager.isClosed, mayTry(from: retryBytes), hasReached(.due) else { return }
         start(&writer)
     }
 
     /// Whether there is enough work since a checkpoint that found no room.
-    private var mayTry: Bool {
-        let retryBytes = state.withLock { $0.retryBytes }
-        return retryBytes == 0 || workBytes >= retryBytes
+    private func mayTry(from retryBytes: UInt64) -> Bool {
+        retryBytes == 0 || workBytes >= retryBytes
     }
 
     /// What waits for a checkpoint, in the log and beside it: large values hardly write to the log.
@@ -137,7 +136,7 @@ extension Checkpointer {
     /// Whether reopening would replay much, or space waits only for a checkpoint to be free.
     private var isWorthCheckpoint: Bool {
         let logBytes = log.byteCount
-        guard !pager.isClosed, mayTry else { return false }
+        guard !pager.isClosed, mayTry(from: state.withLock { $0.retryBytes }) else { return false }
         let options = context.options
         if logBytes >= options.idleLogBytesMin { return true }
         let (length, previous) = pager.withPublished {

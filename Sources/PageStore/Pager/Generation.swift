@@ -143,13 +143,16 @@ final class Generation: @unchecked Sendable {
         table = changed
     }
 
+    private static let retiredBytesMin = 1 << 20
+
     /// Keeps what its snapshots show, once no snapshot can begin in it any more but of the same
     /// commits: they may stay for long.
     ///
     /// - Parameter commit: the last one that the checkpoint after it covers. The newest images up
     ///   to there are in the cache from now on, and count there.
     func retire(covering commit: UInt64) {
-        guard pinCount > 0, let known = table.take() else {
+        // Of a few images no copy of the table is made.
+        guard pinCount > 0, imageBytes >= Self.retiredBytesMin, let known = table.take() else {
             imageBytes = 0
             return
         }

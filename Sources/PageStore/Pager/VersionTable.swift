@@ -117,13 +117,20 @@ struct VersionTable {
 
 /// Commits that readers see or will see.
 struct VisibleCommits {
-    /// In ascending order: there may be many readers, each of another commit.
+    private static let unsortedCountMax = 8
+
+    /// Many of them are in ascending order: there may be many readers, each of another commit.
     private let numbers: [UInt64]
 
-    init(_ numbers: [UInt64]) { self.numbers = numbers.sorted() }
+    init(_ numbers: [UInt64]) {
+        self.numbers = numbers.count > Self.unsortedCountMax ? numbers.sorted() : numbers
+    }
 
     /// Whether one of them shows a version that one commit made and another replaced.
     func contains(from first: UInt64, until end: UInt64) -> Bool {
+        if numbers.count <= Self.unsortedCountMax {
+            return numbers.contains { $0 >= first && $0 < end }
+        }
         var (low, high) = (0, numbers.count)
         while low < high {
             let middle = (low + high) / 2
