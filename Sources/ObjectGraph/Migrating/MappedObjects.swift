@@ -98,8 +98,8 @@ public final class UnsafeDestinationObject {
 
     /// The value of an attribute of the later version. A number that is set in a `Float`, `Double`
     /// or `Decimal` becomes the nearest one; other values are converted where nothing of them is
-    /// lost. One that the attribute cannot hold, and an attribute that the entity does not have, end
-    /// the migration and leave the file unchanged.
+    /// lost. One that the attribute cannot hold, and an attribute that the entity does not have,
+    /// end the migration and leave the file unchanged.
     public subscript(attribute: KeyPathString) -> Any? {
         get { record?.value(attribute).flatMap { ValueBridge.boxed($0) } }
         set {
