@@ -114,20 +114,13 @@ enum SharedStores {
         _ cacheBudget: CacheBudget, _ writerLock: WriterLock,
         _ body: () throws(CoreStoreError) -> RecordDatabase
     ) throws(CoreStoreError) -> SharedStore {
-        let key = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        guard begin(key) else {
-            throw .failure(.misuse, "a store was opened while the same thread opens it: \(path)")
+        try withPath(path, in: files, model) { key, known throws(CoreStoreError) in
+            if let known, known.use() { return known }
+            let database = try body()
+            let store = SharedStore(database, cacheBudget, writerLock, key)
+            stores.withLock { $0[database.fileIdentity] = store }
+            return store
         }
-        defer { end(key) }
-        let identity = (try? files.identity(path)) ?? nil
-        if let identity, let known = stores.withLock({ $0[identity] }) {
-            try check(known, model, path)
-            if known.use() { return known }
-        }
-        let database = try body()
-        let store = SharedStore(database, cacheBudget, writerLock, key)
-        stores.withLock { $0[database.fileIdentity] = store }
-        return store
     }
 
     /// Runs work on a path when no thread opens or closes it, and none begins to meanwhile.
@@ -137,17 +130,26 @@ enum SharedStores {
         _ path: String, in files: any FileSystem, _ model: SchemaDescription,
         _ work: () throws(CoreStoreError) -> Result
     ) throws(CoreStoreError) -> Result? {
+        try withPath(path, in: files, model) { _, known throws(CoreStoreError) in
+            known == nil ? try work() : nil
+        }
+    }
+
+    /// - Parameter body: has the path's name among those that are opened and closed, and the store
+    ///   that a stack has open there.
+    private static func withPath<Result>(
+        _ path: String, in files: any FileSystem, _ model: SchemaDescription,
+        _ body: (_ key: String, _ known: SharedStore?) throws(CoreStoreError) -> Result
+    ) throws(CoreStoreError) -> Result {
         let key = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         guard begin(key) else {
             throw .failure(.misuse, "a store was opened while the same thread opens it: \(path)")
         }
         defer { end(key) }
         let identity = (try? files.identity(path)) ?? nil
-        if let identity, let known = stores.withLock({ $0[identity] }) {
-            try check(known, model, path)
-            return nil
-        }
-        return try work()
+        let known = identity.flatMap { identity in stores.withLock { $0[identity] } }
+        if let known { try check(known, model, path) }
+        return try body(key, known)
     }
 
     private static func check(

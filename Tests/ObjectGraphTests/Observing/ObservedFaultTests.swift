@@ -53,6 +53,17 @@ import Testing
     }
     private let order = OrderBy<Dog>(.ascending(\.$age))
 
+    /// A bug: the error named no more than its own type.
+    @Test func `an observed list says which name its clauses have wrong`() throws {
+        let kennel = try Kennel()
+        let wrong = From<Dog>().where(format: "nope == 1").orderBy(.ascending(\.$age))
+        let error = kennel.queue.sync {
+            let publisher = kennel.stack.publishList(From<Dog>().orderBy(.ascending(\.$age)))
+            return #expect(throws: CoreStoreError.self) { try publisher.refetch(wrong) }
+        }
+        #expect(error?.localizedDescription.contains("“nope”") == true)
+    }
+
     /// A bug: the list was empty from then on.
     @Test func `a refetch that fails keeps the list, and the next step fetches again`() throws {
         let kennel = try Kennel()
