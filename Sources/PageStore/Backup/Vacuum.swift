@@ -36,41 +36,107 @@ struct Vacuum {
         return moved
     }
 
-    /// Has the checkpoint store the pages that lie highest once more, where there is room below.
+    /// Has the checkpoint store what lies highest once more, if there is room below it. Returns the
+    /// bytes of pages alone: checkpoints store nodes and zones again and again, and a vacuum that
+    /// counted them would not end.
     private func addMoves(
         to plan: inout CheckpointPlan, byteBudget: Int
     ) throws(StoreError) -> Int {
-        let known = Set(plan.versions.map(\.id))
         // Later commits go on beside this and are not part of the checkpoint.
         let snapshot = Snapshot(
             parts.pager, try parts.pager.pin(plan.commitNumber, plan.catalogRoot))
-        var extents = HighestExtents(try snapshot.places())
+        var places = try snapshot.places()
         // The highest go first, and each lower than it lies.
-        var trial = parts.space.withSpace { $0 }
+        var (trial, zoneAddresses) = parts.space.withSpace { ($0, $0.zoneAddresses) }
         trial.searchFromStart()
-        var moved = 0
-        var moves: [(id: PageID, version: PageVersion)] = []
-        var misfitCount = 0
-        // A few bytes of the file can be a large image.
-        var imageBytes = 0
-        while moved < byteBudget, imageBytes < max(byteBudget, Self.imageBytesMin),
-            misfitCount < Self.misfitCountMax, let extent = extents.next()
-        {
-            guard let id = extent.page, !known.contains(id) else { continue }
-            guard trial.allocate(Int(extent.unitCount), below: extent.unit) != nil else {
-                misfitCount += 1
-                continue
-            }
-            let image = try snapshot.page(id)
-            imageBytes += image.count
-            let version = PageVersion(commit: plan.commitNumber, content: .image(image))
-            moves.append((id: id, version: version))
-            plan.moves[id] = extent.unit
-            moved += Int(parts.context.geometry.bytes(ofUnits: extent.unitCount))
+        for (zone, address) in zoneAddresses.enumerated() where !address.isNone {
+            places.append(StoreContent.Place(address, .zone(zone)))
         }
-        plan.versions = moves + plan.versions
-        parts.space.withSpace { $0.searchFromStart() }
-        return moved
+        var extents = HighestExtents(places)
+        var moves = VacuumMoves(snapshot, plan, trial)
+        // A few bytes of the file can be a large image.
+        while moves.unitCount * unitSize < byteBudget,
+            moves.imageBytes < max(byteBudget, Self.imageBytesMin),
+            moves.misfitCount < Self.misfitCountMax, let extent = extents.next()
+        {
+            try moves.add(extent)
+        }
+        plan.moves = moves.moves
+        plan.versions = moves.versions + plan.versions
+        parts.space.withSpace { space in
+            space.noteUnsaved(Array(plan.moves.zones.keys))
+            space.searchFromStart()
+        }
+        return moves.unitCount * unitSize
+    }
+
+    private var unitSize: Int { parts.context.geometry.unitSizeInBytes }
+}
+
+/// What one step of a vacuum moves.
+private struct VacuumMoves {
+    private let snapshot: Snapshot
+    private let commitNumber: UInt64
+    /// The space as the checkpoint will find it, with what was added so far.
+    private var trial: SpaceMap
+    /// The pages that the checkpoint stores.
+    private var stored: Set<PageID>
+    private(set) var moves = CheckpointPlan.Moves()
+    private(set) var versions: [(id: PageID, version: PageVersion)] = []
+    /// The units of the pages that lay high.
+    private(set) var unitCount = 0
+    private(set) var imageBytes = 0
+    /// How many extents found no room.
+    private(set) var misfitCount = 0
+
+    init(_ snapshot: Snapshot, _ plan: CheckpointPlan, _ trial: SpaceMap) {
+        self.snapshot = snapshot
+        self.trial = trial
+        commitNumber = plan.commitNumber
+        stored = Set(plan.versions.map(\.id))
+    }
+
+    mutating func add(_ extent: StoreContent.Place) throws(StoreError) {
+        let count = extent.unitCount
+        switch extent.holder {
+        case .page(let id):
+            guard !stored.contains(id), hasRoom([count], below: extent.unit) else { return }
+            try store(id, below: extent.unit)
+            unitCount += Int(count)
+        case .node(let id, let below?):
+            // A node is stored once more if a page below it is.
+            let isStored = stored.contains(below.page)
+            let counts = isStored ? [count] : [count, below.unitCount]
+            guard hasRoom(counts, below: extent.unit) else { return }
+            if !isStored { try store(below.page, below: extent.unit) }
+            moves.nodes[id] = extent.unit
+        case .zone(let zone):
+            guard hasRoom([count], below: extent.unit) else { return }
+            moves.zones[zone] = extent.unit
+        case .node(_, nil): break
+        }
+    }
+
+    /// Takes runs of units for a trial, all of them or none.
+    private mutating func hasRoom(_ counts: [UInt64], below limit: UInt64) -> Bool {
+        var taken: [(unit: UInt64, count: UInt64)] = []
+        for count in counts {
+            guard let unit = trial.allocate(Int(count), below: limit) else {
+                for (unit, count) in taken { trial.free(unit, count) }
+                misfitCount += 1
+                return false
+            }
+            taken.append((unit, count))
+        }
+        return true
+    }
+
+    private mutating func store(_ id: PageID, below limit: UInt64) throws(StoreError) {
+        let image = try snapshot.page(id)
+        imageBytes += image.count
+        versions.append((id, PageVersion(commit: commitNumber, content: .image(image))))
+        moves.pages[id] = limit
+        stored.insert(id)
     }
 }
 

@@ -130,7 +130,21 @@ struct StoreContent {
     struct Place {
         var unit: UInt64
         var unitCount: UInt64
-        var page: PageID?
+        var holder: Holder
+
+        var page: PageID? {
+            guard case .page(let id) = holder else { return nil }
+            return id
+        }
+    }
+
+    /// What lies in an extent.
+    enum Holder {
+        case page(PageID)
+        /// A node of the map, by the ID that it is stored under, and a page below it with its
+        /// length in units; nil if there is none.
+        case node(UInt64, above: (page: PageID, unitCount: UInt64)?)
+        case zone(Int)
     }
 
     /// In order of id.

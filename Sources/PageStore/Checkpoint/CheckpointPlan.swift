@@ -18,12 +18,21 @@ struct CheckpointPlan {
     /// The log that the checkpoint makes needless.
     let oldSegments: [LogSegment]
     let oldLogBytes: UInt64
-    /// Pages that are stored once more because they lie high, and where each lies now.
-    var moves: [PageID: UInt64] = [:]
+    /// What is stored once more because it lies high, and where it lies now: pages, nodes of the
+    /// map by the IDs that they are stored under, and zones.
+    var moves = Moves()
     /// Whether it leaves the disk and the processor to commits in between.
     var rests = false
     /// Whether it gives back any tail of the file that is free, however short.
     var cutsTail = false
+}
+
+extension CheckpointPlan {
+    struct Moves {
+        var pages: [PageID: UInt64] = [:]
+        var nodes: [UInt64: UInt64] = [:]
+        var zones: [Int: UInt64] = [:]
+    }
 }
 
 /// Pages that a checkpoint has written and not yet published.

@@ -13,7 +13,7 @@ extension Checkpointer {
             case .image(let image):
                 let address = try output.append(
                     image.view, id: id.rawValue, kind: .page, generation: plan.number,
-                    commit: version.commit, below: plan.moves[id])
+                    commit: version.commit, below: plan.moves.pages[id])
                 changes.append((id: id, address: address))
                 images.append((image: image, address: address))
             case .packed(let packed):
@@ -53,7 +53,7 @@ extension Checkpointer {
             }
             node.address = try output.append(
                 page.view, id: node.storedID, kind: .map, generation: plan.number,
-                commit: plan.commitNumber)
+                commit: plan.commitNumber, below: plan.moves.nodes[node.storedID])
         }
     }
 

@@ -69,7 +69,8 @@ extension Checkpointer {
                 ($0.changedZones, $0.zoneCount, $0.pending.count)
             }
             for zone in zones.sorted() where places[zone] == nil {
-                places[zone] = try output.take(context.geometry.zoneUnitCount)
+                places[zone] = try output.take(
+                    context.geometry.zoneUnitCount, below: plan.moves.zones[zone])
             }
             let needed = AllocationCodec.size(
                 zoneCount: zoneCount + 1, pendingCount: pendingCount + dying.count + places.count,

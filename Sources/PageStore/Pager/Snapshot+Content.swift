@@ -20,7 +20,9 @@ extension Snapshot {
 
     private func addLoggedPlaces(_ places: inout [StoreContent.Place]) {
         for (id, version) in versions() {
-            if case .extent(let address) = version.content { places.append(place(address, id)) }
+            if case .extent(let address) = version.content {
+                places.append(StoreContent.Place(address, .page(id)))
+            }
         }
         places.removeAll { $0.unitCount == 0 }
     }
@@ -197,19 +199,31 @@ extension Snapshot {
     private func readMap() throws(StoreError) -> StoreContent {
         var pages: [PageID] = []
         var places: [StoreContent.Place] = []
+        // The nodes on the way to the next leaf, whose pages are below all of them.
+        var nodes: [(address: ExtentAddress, storedID: UInt64)] = []
         var limit = MapLimit(pager.context)
         try explaining([generation]) { () throws(StoreError) in
             try pager.walk(generation.map) { node throws(StoreError) in
                 // Of the root alone no node above says where it lies.
-                if !node.address.isNone { places.append(place(node.address, nil)) }
+                if !node.address.isNone { nodes.append((node.address, node.storedID)) }
+                guard node.level == 0 else { return true }
+                var shortest: (page: PageID, unitCount: UInt64)?
                 node.visitPages { id, address in
                     pages.append(id)
-                    places.append(place(address, id))
+                    places.append(StoreContent.Place(address, .page(id)))
+                    let unitCount = UInt64(address.unitCount)
+                    if unitCount < shortest?.unitCount ?? .max { shortest = (id, unitCount) }
                 }
                 try limit.check(pages.count)
+                for (address, id) in nodes {
+                    places.append(StoreContent.Place(address, .node(id, above: shortest)))
+                }
+                nodes = []
                 return true
             }
         }
+        // Of a map that someone else wrote: nodes without a leaf.
+        places += nodes.map { StoreContent.Place($0.address, .node($0.storedID, above: nil)) }
         return StoreContent(
             pages: pages, places: places,
             unitSizeInBytes: pager.context.geometry.unitSizeInBytes)
@@ -225,10 +239,11 @@ extension Snapshot {
             throw generations.reduce(error) { pager.explained($0, $1) }
         }
     }
+}
 
-    private func place(_ address: ExtentAddress, _ page: PageID?) -> StoreContent.Place {
-        StoreContent.Place(
-            unit: address.unit, unitCount: UInt64(address.unitCount), page: page)
+extension StoreContent.Place {
+    init(_ address: ExtentAddress, _ holder: StoreContent.Holder) {
+        self.init(unit: address.unit, unitCount: UInt64(address.unitCount), holder: holder)
     }
 }
 

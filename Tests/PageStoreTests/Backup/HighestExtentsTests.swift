@@ -17,7 +17,7 @@ import Testing
             }
             var extents = HighestExtents(
                 units.shuffled(using: &random).map {
-                    StoreContent.Place(unit: $0, unitCount: 1, page: PageID($0 + 1))
+                    StoreContent.Place(unit: $0, unitCount: 1, holder: .page(PageID($0 + 1)))
                 })
             var found: [UInt64] = []
             while let extent = extents.next() {
