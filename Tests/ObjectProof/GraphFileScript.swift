@@ -214,7 +214,7 @@ final class GraphFileScript {
             isRefused = try editor.contend(
                 transaction, &state, &denials, stored: history.last)
         }
-        return isRefused || state.isDenied(denials)
+        return isRefused || state.isDenied(denials, before: history.last)
     }
 
     private func commit(_ durability: Durability) throws {

@@ -103,7 +103,7 @@ struct GraphLies: GraphPart {
                             _ = try editor.edit(
                                 transaction, &next, &denials, mates: true, codes: true)
                         }
-                        if next.isDenied(denials) { try transaction.cancel() }
+                        if next.isDenied(denials, before: state) { try transaction.cancel() }
                     }, durability: .relaxed)
             } catch {
                 guard case .userCancelled = try GraphFileScript.typed(error) else { throw error }

@@ -26,7 +26,7 @@ struct GraphModel: Equatable {
     }
 
     /// Objects that a deny rule checked when their keeper was deleted.
-    typealias Denials = [[Int]]
+    typealias Denials = [(keeper: Int, kept: [Int])]
 
     var nodes: [Int: Node] = [:]
     var friends: Set<Pair> = []
@@ -35,11 +35,15 @@ struct GraphModel: Equatable {
 
     func list(_ number: Int) -> [Int] { lists[number] ?? [] }
 
-    /// Whether a commit is refused: not for objects that have another keeper now.
-    func isDenied(_ denials: Denials) -> Bool {
-        denials.joined().contains { number in
-            guard let node = nodes[number] else { return false }
-            return node.keeper == nil
+    /// Whether a commit is refused: not for objects that have another keeper now, nor for keepers
+    /// that the state before the transaction does not have.
+    func isDenied(_ denials: Denials, before: GraphModel) -> Bool {
+        denials.contains { denial in
+            before.nodes[denial.keeper] != nil
+                && denial.kept.contains { number in
+                    guard let node = nodes[number] else { return false }
+                    return node.keeper == nil
+                }
         }
     }
 
@@ -54,7 +58,7 @@ struct GraphModel: Equatable {
             let owned = nodes.filter { $0.value.owner == next && !gone.contains($0.key) }.keys
             open += owned.filter { $0 != survivor }.sorted()
             let kept = nodes.filter { $0.value.keeper == next && !gone.contains($0.key) }.keys
-            if !kept.isEmpty { denials.append(Array(kept)) }
+            if !kept.isEmpty { denials.append((keeper: next, kept: Array(kept))) }
         }
         for number in gone {
             nodes[number] = nil

@@ -146,13 +146,13 @@ private final class GraphScript {
                 isRefused = try editor.contend(
                     transaction, &state, &denials, stored: committed)
             })
-            guard !isRefused, !state.isDenied(denials) else {
+            guard !isRefused, !state.isDenied(denials, before: committed) else {
                 throw ProofFailure("a denied commit passed")
             }
             committed = state
             commitCount += 1
         } catch let error as CoreStoreError {
-            guard isRefused || state.isDenied(denials) else { throw error }
+            guard isRefused || state.isDenied(denials, before: committed) else { throw error }
         }
         try checkCommitted()
     }
@@ -220,7 +220,9 @@ private final class GraphScript {
         var denials: GraphModel.Denials = []
         let merged = GraphModel.merged(
             from: form.model.before, to: work, over: committed, &denials)
-        let isDenied = work.isDenied(form.model.denials) || merged.isDenied(denials)
+        let isDenied =
+            work.isDenied(form.model.denials, before: form.model.before)
+            || merged.isDenied(denials, before: committed)
         switch outcome {
         case .success where !isDenied:
             commitCount += 1
@@ -315,7 +317,7 @@ private final class GraphScript {
         }
         editor.note("commit the nested one")
         try check(level)
-        let isDenied = level.model.work.isDenied(level.model.denials)
+        let isDenied = level.model.work.isDenied(level.model.denials, before: level.model.before)
         do {
             try level.transaction.commitAndWait()
             guard !isDenied else { throw ProofFailure("a denied nested commit passed") }

@@ -35,12 +35,20 @@ extension EditingContext {
     private func validateDenials(_ violations: inout [Violation]) {
         for denial in changes.denials where denial.object.change == .deleted {
             let rest = denial.targets.filter { $0.change != .deleted && !hasOwner($0, denial) }
-            guard !rest.isEmpty, let raw = denial.object.raw else { continue }
+            guard !rest.isEmpty, let raw = denial.object.raw, wasStored(raw) else { continue }
             violations.append(
                 Violation(
                     .denied, raw, [denial.relationship.name],
                     "guards the object and denies it while it leads to \(rest.count) object(s)"))
         }
+    }
+
+    /// Whether a commit has an object. One that was created and deleted again breaks no rule, as in
+    /// Core Data. An unreadable one counts as stored.
+    private func wasStored(_ raw: RawObject) -> Bool {
+        let isStored = try? readerBefore(for: raw.store)
+            .contains(raw.number, in: raw.entity.hierarchy)
+        return isStored ?? true
     }
 
     /// Whether a target was given to another object after the deletion, which cleared its link.

@@ -264,6 +264,39 @@ private final class Picture: CoreStoreObject {
         }
     }
 
+    @Test func `a new object that was deleted again denied the commit`() throws {
+        let (stack, queue) = try Zoo.stack()
+        try stack.perform(synchronous: { transaction in
+            _ = transaction.create(Into<Debt>())
+        })
+        /// Gives a new person the debt, and deletes the person.
+        func change(_ transaction: BaseDataTransaction, flushes: Bool) throws {
+            let person = transaction.create(Into<Person>())
+            person.email = "a"
+            let debt = try #require(try transaction.fetchOne(From<Debt>()))
+            debt.debtor = person
+            if flushes { _ = try transaction.fetchCount(From<Person>()) }
+            transaction.delete(person)
+        }
+        for flushes in [false, true] {
+            try stack.perform(synchronous: { try change($0, flushes: flushes) })
+            let form = stack.beginUnsafe()
+            try change(form, flushes: flushes)
+            try form.commitAndWait()
+        }
+        // An unsafe transaction that has committed the person is denied the deletion.
+        let form = stack.beginUnsafe()
+        let person = form.create(Into<Person>())
+        try #require(try form.fetchOne(From<Debt>())).debtor = person
+        try form.commitAndWait()
+        form.delete(person)
+        #expect(throws: CoreStoreError.self) { try form.commitAndWait() }
+        try queue.sync { () throws in
+            #expect(try stack.fetchCount(From<Person>()) == 1)
+            #expect(try stack.fetchCount(From<Debt>()) == 1)
+        }
+    }
+
     @Test func `the objects of a transaction go when it ends`() throws {
         let (stack, _) = try Zoo.stack()
         weak var created: Dog?

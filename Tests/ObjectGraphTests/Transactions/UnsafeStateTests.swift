@@ -291,9 +291,8 @@ import Testing
         let debtID = try stack.perform(synchronous: { $0.create(Into<Debt>()).objectID() })
         let form = stack.beginUnsafe()
         let commits = HeldCommits(stack)
-        try person(0, form).name = "first"
-        commits.begin(form)
         let debtor = form.create(Into<Person>())
+        commits.begin(form)
         let debt = try #require(form.fetchExisting(debtID) as Debt?)
         debt.debtor = debtor
         form.delete(debtor)
