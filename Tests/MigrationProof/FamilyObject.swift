@@ -50,6 +50,8 @@ extension Value {
 enum FamilyValue {
     /// What a closure makes for the objects that are older than the property `stamp`.
     static let stamp = 42
+    /// What a closure makes where `seal` was nil in the first version.
+    static let seal = 43
 
     static func text(_ random: inout SeededRandom) -> String {
         switch random.below(8) {

@@ -218,7 +218,9 @@ final class FamilyRun {
             let (old, new) = (FamilyVersion.all[from].model, FamilyVersion.all[next].model)
             let mappings = random.below(3) == 0 ? mappings(old, new) : nil
             var reference = RewriteReference(from: old, to: new, mappings)
-            reference.initialValues = ["stamp": .int(Int64(FamilyValue.stamp))]
+            reference.initialValues = [
+                "stamp": .int(Int64(FamilyValue.stamp)), "seal": .int(Int64(FamilyValue.seal)),
+            ]
             guard let (made, loose) = reference.migrated(expected.objects) else { return nil }
             if mappings == nil, reference.isLossy(expected.objects) { expected.isLossy = true }
             expected.objects = made

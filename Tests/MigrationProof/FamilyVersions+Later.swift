@@ -17,6 +17,7 @@ enum F3 {
         @Field.Stored("note") var note: Data?
         @Field.Stored("at") var at: Date?
         @Field.Stored("stamp", dynamicInitialValue: { FamilyValue.stamp }) var stamp: Int
+        @Field.Stored("seal", dynamicInitialValue: { FamilyValue.seal }) var seal: Int
         @Field.Relationship("previous", inverse: \.$next) var previous: Item?
         @Field.Relationship("next") var next: Item?
         @Field.Relationship("box") var box: Box?
@@ -25,7 +26,7 @@ enum F3 {
             [
                 "uid": .of(uid), "name": .of(name), "size": .of(size), "price": .of(price),
                 "mark": .of(mark), "note": .of(note), "at": .of(at), "rank": .of(rank),
-                "stamp": .of(stamp),
+                "stamp": .of(stamp), "seal": .of(seal),
             ]
         }
         var linked: [String: [any FamilyObject]] {
@@ -41,7 +42,7 @@ enum F3 {
             (at, rank) = (FamilyValue.date(&random), random.below(9))
         }
         func link(_ pool: FamilyPool, _ random: inout SeededRandom) {
-            stamp = random.below(9)
+            (stamp, seal) = (random.below(9), random.below(9))
             previous = pool.pick(Item.self, &random)
             box = pool.pick(Box.self, &random)
         }
@@ -95,6 +96,7 @@ enum F4 {
         @Field.Stored("mark") var mark: String?
         @Field.Stored("note") var note: Data?
         @Field.Stored("stamp", dynamicInitialValue: { FamilyValue.stamp }) var stamp: Int
+        @Field.Stored("seal", dynamicInitialValue: { FamilyValue.seal }) var seal: Int
         @Field.Relationship("previous", inverse: \.$next) var previous: Item?
         @Field.Relationship("next") var next: Item?
         @Field.Relationship("box", inverse: \.$items) var box: [Crate]
@@ -103,7 +105,7 @@ enum F4 {
             [
                 "uid": .of(uid), "name": .of(name), "size": .of(size), "price": .of(price),
                 "mark": .of(mark), "note": .of(note), "rank": .of(rank),
-                "stamp": .of(stamp),
+                "stamp": .of(stamp), "seal": .of(seal),
             ]
         }
         var linked: [String: [any FamilyObject]] {
@@ -119,7 +121,7 @@ enum F4 {
             rank = random.below(9)
         }
         func link(_ pool: FamilyPool, _ random: inout SeededRandom) {
-            stamp = random.below(9)
+            (stamp, seal) = (random.below(9), random.below(9))
             previous = pool.pick(Item.self, &random)
             box = pool.some(Crate.self, &random)
         }
@@ -149,6 +151,7 @@ enum F5 {
         @Field.Stored("mark") var mark: String = "none"
         @Field.Stored("note") var note: Data?
         @Field.Stored("stamp", dynamicInitialValue: { FamilyValue.stamp }) var stamp: Int
+        @Field.Stored("seal", dynamicInitialValue: { FamilyValue.seal }) var seal: Int
         @Field.Relationship("previous", inverse: \.$next) var previous: Item?
         @Field.Relationship("next") var next: Item?
         @Field.Relationship("box", inverse: \.$items) var box: Set<Crate>
@@ -157,7 +160,7 @@ enum F5 {
             [
                 "uid": .of(uid), "first": .of(first), "second": .of(second),
                 "price": .of(price), "mark": .of(mark), "note": .of(note),
-                "stamp": .of(stamp),
+                "stamp": .of(stamp), "seal": .of(seal),
             ]
         }
         var linked: [String: [any FamilyObject]] {
@@ -171,7 +174,7 @@ enum F5 {
             (price, note) = (Double(random.below(100)) / 4, FamilyValue.bytes(&random))
         }
         func link(_ pool: FamilyPool, _ random: inout SeededRandom) {
-            stamp = random.below(9)
+            (stamp, seal) = (random.below(9), random.below(9))
             previous = pool.pick(Item.self, &random)
         }
     }

@@ -71,6 +71,7 @@ enum F1 {
         @Field.Stored("tag") var tag: String?
         @Field.Stored("note") var note: Data?
         @Field.Stored("at") var at: Date?
+        @Field.Stored("seal") var seal: Int?
         @Field.Relationship("previous", inverse: \.$next) var previous: Item?
         @Field.Relationship("next") var next: Item?
         @Field.Relationship("box") var box: Box?
@@ -78,7 +79,7 @@ enum F1 {
         var content: [String: Value] {
             [
                 "uid": .of(uid), "name": .of(name), "size": .of(size), "price": .of(price),
-                "tag": .of(tag), "note": .of(note), "at": .of(at),
+                "tag": .of(tag), "note": .of(note), "at": .of(at), "seal": .of(seal),
             ]
         }
         var linked: [String: [any FamilyObject]] {
@@ -94,6 +95,7 @@ enum F1 {
             at = FamilyValue.date(&random)
         }
         func link(_ pool: FamilyPool, _ random: inout SeededRandom) {
+            seal = random.below(2) == 0 ? nil : random.below(9)
             previous = pool.pick(Item.self, &random)
             box = pool.pick(Box.self, &random)
         }
@@ -125,6 +127,7 @@ enum F2 {
         @Field.Stored("at") var at: Date?
         @Field.Stored("rank") var rank: Int = 7
         @Field.Stored("stamp", dynamicInitialValue: { FamilyValue.stamp }) var stamp: Int
+        @Field.Stored("seal", dynamicInitialValue: { FamilyValue.seal }) var seal: Int
         @Field.Relationship("previous", inverse: \.$next) var previous: Item?
         @Field.Relationship("next") var next: Item?
         @Field.Relationship("box") var box: Box?
@@ -133,7 +136,7 @@ enum F2 {
             [
                 "uid": .of(uid), "name": .of(name), "size": .of(size), "price": .of(price),
                 "mark": .of(mark), "note": .of(note), "at": .of(at), "rank": .of(rank),
-                "stamp": .of(stamp),
+                "stamp": .of(stamp), "seal": .of(seal),
             ]
         }
         var linked: [String: [any FamilyObject]] {
@@ -149,7 +152,7 @@ enum F2 {
             (at, rank) = (FamilyValue.date(&random), random.below(9))
         }
         func link(_ pool: FamilyPool, _ random: inout SeededRandom) {
-            stamp = random.below(9)
+            (stamp, seal) = (random.below(9), random.below(9))
             previous = pool.pick(Item.self, &random)
             box = pool.pick(Box.self, &random)
         }

@@ -11,7 +11,7 @@ struct LayoutPlan {
     private(set) var renamedTrees: [(old: String, new: String)] = []
     /// Indexes whose keys are encoded differently in the later schema, by their new names.
     private(set) var staleIndexes: Set<String> = []
-    /// Properties that become required and have no default: no object may have nil.
+    /// Properties that become required, with nothing to replace nil: no object may have it.
     private(set) var required: [PropertyPath] = []
     /// Properties that are new, required and without a default: no object may be stored.
     private(set) var withoutDefault: [PropertyPath] = []
@@ -22,8 +22,9 @@ struct LayoutPlan {
     private(set) var deadTrees: [String] = []
     /// The counters of removed entities.
     private(set) var deadCounters: [String] = []
-    /// Defaults of properties that become required, by their earlier names.
-    private(set) var fills: [(PropertyPath, Value)] = []
+    /// What replaces nil in properties that become required, by their earlier names: the default,
+    /// or else what the program makes for each object.
+    private(set) var fills: [(PropertyPath, any InitialValue)] = []
     /// Whether nothing changes except indexes.
     let isEmpty: Bool
     /// The stored values that may be dropped.
@@ -94,7 +95,7 @@ struct LayoutPlan {
         editor.rename(by: later.names)
         try editor.add(edits)
         schema = try Schema(wanted, layout: editor.edited.bytes, page: PageID(0))
-        noteChecks(edits)
+        noteChecks(edits, step)
         noteStaleIndexes(edits)
         noteRemovals(edits)
     }
@@ -113,15 +114,17 @@ struct LayoutPlan {
 
     // MARK: Work beyond the catalog
 
-    private mutating func noteChecks(_ edits: [SchemaEdit]) {
+    private mutating func noteChecks(_ edits: [SchemaEdit], _ step: MigrationStep) {
         for edit in edits {
             switch edit {
             case .optionalityChanged(let path, isOptional: false):
                 let value = later.attribute(path)?.defaultValue ?? .null
-                if value == .null {
-                    required.append(path)
+                if value != .null {
+                    fills.append((later.earlier(path) ?? path, DefaultFill(defaultValue: value)))
+                } else if let initialValue = step.initialValues[path] {
+                    fills.append((later.earlier(path) ?? path, initialValue))
                 } else {
-                    fills.append((later.earlier(path) ?? path, value))
+                    required.append(path)
                 }
             case .propertyAdded(let path):
                 let isOldEntity = !edits.contains(.entityAdded(path.entityName))
@@ -196,4 +199,11 @@ struct LayoutPlan {
         }
         return false
     }
+}
+
+/// A property's default where nil is replaced.
+private struct DefaultFill: InitialValue {
+    let defaultValue: Value
+
+    func value() -> Value { defaultValue }
 }

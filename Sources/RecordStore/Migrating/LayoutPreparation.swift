@@ -2,7 +2,7 @@ import PageStore
 
 /// Prepares records before the catalog changes, while they are still read by the earlier schema. It
 /// empties removed properties, so that a retired slot is nil in every record and no blob, index
-/// entry or link of it remains, and replaces nil by the default where a value becomes required.
+/// entry or link of it remains, and replaces nil where a value becomes required.
 struct LayoutPreparation {
     private let plan: LayoutPlan
     private let run: MigrationRun
@@ -20,7 +20,7 @@ struct LayoutPreparation {
         let names = try run.catalog.treeNames(run.editor)
         try run.withoutMaintaining(plan.endingTrees(among: names)) { () throws(StoreError) in
             try emptyProperties()
-            try fillDefaults()
+            try replaceNil()
         }
     }
 
@@ -103,15 +103,19 @@ struct LayoutPreparation {
         }
     }
 
-    /// Replaces nil in properties that become required and have a default.
-    private func fillDefaults() throws(StoreError) {
+    /// Replaces nil in properties that become required.
+    private func replaceNil() throws(StoreError) {
         let filled = FilledFields(plan, schema)
         for hierarchy in filled.hierarchies.sorted(by: { $0.rootTag < $1.rootTag }) {
-            try RecordRewrite(run, hierarchy).update { _, _, row in
+            try RecordRewrite(run, hierarchy).update { _, _, row throws(StoreError) in
                 let missing = filled.missing(in: row)
                 guard !missing.isEmpty else { return nil }
+                var values: [Value] = []
+                for (_, fill) in missing { values.append(try fill.value()) }
                 var changed = RowBuffer(copying: row)
-                for (field, value) in missing { changed.setValue(value, field) }
+                for ((field, _), value) in zip(missing, values) {
+                    changed.setValue(value, field)
+                }
                 return changed
             }
         }
@@ -144,24 +148,26 @@ extension LayoutPlan {
     }
 }
 
-/// The properties that become required, with the defaults that replace nil, by entity tag.
+/// The properties that become required, with what replaces nil, by entity tag.
 private struct FilledFields {
-    private var values: [UInt16: [(field: FieldLayout, value: Value)]] = [:]
+    private typealias Fill = (field: FieldLayout, initialValue: any InitialValue)
+
+    private var fills: [UInt16: [Fill]] = [:]
     private(set) var hierarchies: Set<HierarchyID> = []
 
     init(_ plan: LayoutPlan, _ schema: Schema) {
-        for (path, value) in plan.fills {
+        for (path, initialValue) in plan.fills {
             guard let owner = schema.entity(named: path.entityName),
                 let field = owner.field(named: path.name)
             else { continue }
-            for tag in owner.tags { values[tag, default: []].append((field, value)) }
+            for tag in owner.tags { fills[tag, default: []].append((field, initialValue)) }
             hierarchies.insert(owner.hierarchy)
         }
     }
 
-    /// The properties that are nil in a record, with their defaults.
-    func missing(in row: RowView) -> [(field: FieldLayout, value: Value)] {
-        (values[row.entityTag] ?? []).filter { row.isNull(at: $0.field.byteOffset) }
+    /// The properties that are nil in a record.
+    func missing(in row: RowView) -> [(field: FieldLayout, initialValue: any InitialValue)] {
+        (fills[row.entityTag] ?? []).filter { row.isNull(at: $0.field.byteOffset) }
     }
 }
 

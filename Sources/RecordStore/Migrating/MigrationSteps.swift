@@ -57,7 +57,7 @@ struct MigrationSteps {
         run.use(plan.schema)
         try run.perform { () throws(StoreError) in try check(plan, run.transaction) }
         for index in plan.schema.indexes {
-            // Objects that had nil may now have equal defaults.
+            // Objects that had nil may now have equal values.
             if index.isUnique, !plan.fills.isEmpty {
                 try run.perform { () throws(StoreError) in
                     guard try isThere(index) else { return }

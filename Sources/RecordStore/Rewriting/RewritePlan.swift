@@ -40,8 +40,14 @@ struct RewritePlan {
             first.append(plan)
         }
         self.first = first
-        last = try LayoutPlan(
-            from: schema, to: MigrationStep(step.schema, allowedLoss: .all), hasLaterNames: true)
+        var lastStep = MigrationStep(step.schema, allowedLoss: .all)
+        // New properties have their values by then.
+        lastStep.initialValues = step.initialValues.filter { [lineage] (path, _) in
+            lineage.pairedKinds(of: path.entityName).contains {
+                lineage.source(ofAttribute: path, in: $0) != nil
+            }
+        }
+        last = try LayoutPlan(from: schema, to: lastStep, hasLaterNames: true)
         let allowed = step.droppedLoss
         loss =
             allowed == .all
