@@ -184,17 +184,20 @@ package class RecordReader {
         return converted
     }
 
-    /// Throws `corrupt` for bytes that are not a valid record of an older layout, or of a later one
-    /// if there may be some.
+    /// The older layout of a record; nil for a later one, if there may be some. Throws `corrupt` for
+    /// other bytes.
     @inline(never)
-    final func checkOlder(
-        _ bytes: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID
-    ) throws(StoreError) {
-        guard let entity = entity(of: bytes, in: hierarchy),
-            entity.checkOlder(bytes) || trees.hasLaterSlots && entity.checkLater(bytes)
-        else {
+    final func olderLayout(
+        of bytes: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID
+    ) throws(StoreError) -> RecordWidening.Older? {
+        guard let entity = entity(of: bytes, in: hierarchy) else {
             throw contradiction(number, hierarchy)
         }
+        if let older = entity.older(bytes) { return older }
+        guard trees.hasLaterSlots, entity.checkLater(bytes) else {
+            throw contradiction(number, hierarchy)
+        }
+        return nil
     }
 
     private func entity(of bytes: ByteView, in hierarchy: HierarchyID) -> EntityLayout? {

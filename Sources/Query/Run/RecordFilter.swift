@@ -34,7 +34,7 @@ struct RecordFilter {
             return
         }
         try selection.keep { index throws in
-            let row = leaf.row(index)
+            let row = leaf.row(index, for: text.offset)
             if row.isNull(at: text.offset) { return false }
             if !row.isBlob(at: text.offset),
                 let isFound = row.isFound(text.letters, at: text.offset)
@@ -48,7 +48,7 @@ struct RecordFilter {
     /// Selects the records of a leaf that pass the cheap tests: entity and `requiredTests`.
     mutating func narrow(_ leaf: borrowing LeafRows, into selection: inout LeafSelection) {
         selection.takeAll(leaf.count)
-        if !isWhole { selection.keep { tags.contains(leaf.row($0).entityTag) } }
+        if !isWhole { selection.keep { tags.contains(leaf.entityTag($0)) } }
         for index in leafTests.indices { leafTests[index].narrow(&selection, leaf) }
     }
 

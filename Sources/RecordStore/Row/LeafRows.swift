@@ -24,6 +24,21 @@ package struct LeafRows: ~Copyable {
         // Safety: `RecordScan` has checked every record of the leaf.
         return unsafe RowView(unsafeBase: bytes.base, size: bytes.count)
     }
+
+    /// The record for reading one property, which costs no conversion if all layouts have it.
+    @inlinable @inline(__always)
+    package func row(_ index: Int, for byteOffset: Int) -> RowView {
+        let bytes = entries.value(index)
+        if let widened, byteOffset >= widened.leastFixedSize {
+            return widened.row(index, bytes)
+        }
+        // Safety: `RecordScan` has checked every record of the leaf, against its own layout.
+        return unsafe RowView(unsafeBase: bytes.base, size: bytes.count)
+    }
+
+    package func entityTag(_ index: Int) -> UInt16 {
+        entries.value(index).uint16(at: RowLayout.entityTag)
+    }
 }
 
 /// One property of all records of a leaf, as a column. A scan reuses it for all leaves.
@@ -54,7 +69,9 @@ package struct LeafColumn {
         words = vectors.dense.words
         bitmaps = vectors.sparse.words
         hasNull = vectors.sparse.union & nullMask != 0
-        if let widened = leaf.widened { complete(leaf, widened) }
+        if let widened = leaf.widened, columns.dense >= widened.leastFixedSize {
+            complete(leaf, widened)
+        }
     }
 
     /// Older records without the property have its initial value, and other bytes at its offset.

@@ -47,9 +47,16 @@ package final class RecordScan {
                 entries.page.proof = hasOlder ? proof | Self.olderMark : proof
             }
         }
-        return LeafRows(
-            checked: entries, widened: hasOlder ? WidenedRows(reader.schema) : nil)
+        let widened =
+            hasOlder ? WidenedRows(reader.schema, leastFixedSize: leastFixedSize) : nil
+        return LeafRows(checked: entries, widened: widened)
     }
+
+    /// The size of the shortest layout of the hierarchy, without heap.
+    private lazy var leastFixedSize =
+        reader.schema.entities.filter {
+            $0.hierarchy == hierarchy
+        }.map { $0.widening?.leastFixedSize ?? $0.fixedSize }.min() ?? 0
 
     /// Whether records have older layouts; throws `corrupt` for bytes that are not a record.
     private func check(_ entries: borrowing LeafEntries) throws(StoreError) -> Bool {
@@ -59,6 +66,7 @@ package final class RecordScan {
         }
         var hasOlder = false
         var entity: EntityLayout?
+        var older: (tag: UInt16, layout: RecordWidening.Older)?
         for index in 0..<entries.count {
             entries.prefetchInNext(index)
             let bytes = entries.value(index)
@@ -68,10 +76,17 @@ package final class RecordScan {
             {
                 continue
             }
+            if let older, bytes.count >= RowLayout.headerSize,
+                bytes.uint16(at: RowLayout.entityTag) == older.tag, older.layout.check(bytes)
+            {
+                continue
+            }
             if reader.isNewest(bytes, in: hierarchy) {
                 entity = reader.schema.entity(tag: bytes.uint16(at: RowLayout.entityTag))
             } else {
-                try reader.checkOlder(bytes, ObjectNumber(entries.number(index)), hierarchy)
+                let layout = try reader.olderLayout(
+                    of: bytes, ObjectNumber(entries.number(index)), hierarchy)
+                older = layout.map { (bytes.uint16(at: RowLayout.entityTag), $0) }
                 hasOlder = true
             }
         }

@@ -28,8 +28,15 @@ struct RecordWidening: Sendable {
         var slotCount: Int
         var fixedSize: Int
         var variableOffsets: [Int]
+
+        /// Whether bytes from a file, of the layout's entity, are a record of it.
+        func check(_ bytes: ByteView) -> Bool {
+            EntityLayout.check(
+                bytes, slotCount: slotCount, fixedSize: fixedSize, variableOffsets)
+        }
     }
 
+    /// Ascending.
     private let older: [Older]
     private let slotCount: Int
     private let fixedSize: Int
@@ -56,15 +63,13 @@ struct RecordWidening: Sendable {
         }
     }
 
+    var leastFixedSize: Int { older[0].fixedSize }
+
     /// The older layout of bytes from a file; nil if they are not a valid record of one.
     func layout(of bytes: ByteView) -> Older? {
         guard bytes.count >= RowLayout.headerSize else { return nil }
         let count = Int(bytes.uint16(at: RowLayout.slotCount))
-        return older.first { layout in
-            layout.slotCount == count
-                && EntityLayout.check(
-                    bytes, slotCount: count, fixedSize: layout.fixedSize, layout.variableOffsets)
-        }
+        return older.first { $0.slotCount == count && $0.check(bytes) }
     }
 
     /// The initial value of an eight-byte slot that a record lacks; nil if it has none.
@@ -143,9 +148,9 @@ extension EntityLayout {
         return check(buffer.view) ? buffer : nil
     }
 
-    /// Whether bytes from a file are a record of one of the entity's older layouts.
+    /// The older layout of the entity that bytes from a file have; nil if they have none.
     @inline(never)
-    func checkOlder(_ bytes: ByteView) -> Bool { widening?.layout(of: bytes) != nil }
+    func older(_ bytes: ByteView) -> RecordWidening.Older? { widening?.layout(of: bytes) }
 
     /// The record in the newest layout; nil if the bytes do not have an older one.
     @inline(never)

@@ -3,10 +3,15 @@ import PageStore
 /// The records of one leaf in the newest known layouts, each converted on first use. One thread.
 @usableFromInline
 package final class WidenedRows {
+    /// Where the slots of the shortest layout end: those before are in every record.
+    @usableFromInline let leastFixedSize: Int
     private let schema: Schema
     private var rows: [Int: ByteBuffer] = [:]
 
-    init(_ schema: Schema) { self.schema = schema }
+    init(_ schema: Schema, leastFixedSize: Int) {
+        self.schema = schema
+        self.leastFixedSize = leastFixedSize
+    }
 
     private func entity(of bytes: ByteView) -> EntityLayout {
         schema.knownEntity(tag: bytes.uint16(at: RowLayout.entityTag))

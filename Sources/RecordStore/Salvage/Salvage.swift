@@ -148,7 +148,7 @@ package struct Salvage {
         record.withView { bytes in
             guard bytes.count >= RowLayout.headerSize,
                 let entity = schema.entity(tag: bytes.uint16(at: RowLayout.entityTag)),
-                entity.check(bytes) || entity.checkOlder(bytes)
+                entity.check(bytes) || entity.older(bytes) != nil
             else { return nil }
             return entity
         }
