@@ -21,21 +21,25 @@ extension EditingContext {
             validate(object, &violations)
         }
         try validateEvicted(&violations)
-        validateDenials(&violations)
+        validateDenials(sparesNew: true, &violations)
         guard violations.isEmpty else { throw .violated(violations) }
     }
 
     /// Throws for deletions that a deny rule forbids.
-    final func validateDenials() throws(CoreStoreError) {
+    ///
+    /// - Parameter sparesNew: whether rules of objects that no commit has do not hold. They must if
+    ///   a commit that is under way may have the objects.
+    final func validateDenials(sparesNew: Bool) throws(CoreStoreError) {
         var violations: [Violation] = []
-        validateDenials(&violations)
+        validateDenials(sparesNew: sparesNew, &violations)
         guard violations.isEmpty else { throw .violated(violations) }
     }
 
-    private func validateDenials(_ violations: inout [Violation]) {
+    private func validateDenials(sparesNew: Bool, _ violations: inout [Violation]) {
         for denial in changes.denials where denial.object.change == .deleted {
             let rest = denial.targets.filter { $0.change != .deleted && !hasOwner($0, denial) }
-            guard !rest.isEmpty, let raw = denial.object.raw, wasStored(raw) else { continue }
+            guard !rest.isEmpty, let raw = denial.object.raw, !sparesNew || wasStored(raw)
+            else { continue }
             violations.append(
                 Violation(
                     .denied, raw, [denial.relationship.name],

@@ -163,7 +163,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
         }
         tellObservers()
         do throws(CoreStoreError) {
-            try changing.validateDenials()
+            try changing.validateDenials(sparesNew: !line.isUnderWay)
         } catch {
             throw Self.reported(error)
         }

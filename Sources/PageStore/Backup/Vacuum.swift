@@ -37,8 +37,8 @@ struct Vacuum {
     }
 
     /// Has the checkpoint store what lies highest once more, if there is room below it. Returns the
-    /// bytes of pages alone: checkpoints store nodes and zones again and again, and a vacuum that
-    /// counted them would not end.
+    /// bytes of pages alone: each of them comes to lie lower, which ends the vacuum, but checkpoints
+    /// store nodes and zones again and again, and anywhere.
     private func addMoves(
         to plan: inout CheckpointPlan, byteBudget: Int
     ) throws(StoreError) -> Int {
@@ -82,7 +82,9 @@ private struct VacuumMoves {
     /// The pages that the checkpoint stores.
     private var stored: Set<PageID>
     private(set) var moves = CheckpointPlan.Moves()
-    private(set) var versions: [(id: PageID, version: PageVersion)] = []
+    private var images: [(id: PageID, version: PageVersion)] = []
+    /// Pages that stay where they are: naming one anew stores the nodes above it once more.
+    private var named: [PageID: ExtentAddress] = [:]
     /// The units of the pages that lay high.
     private(set) var unitCount = 0
     private(set) var imageBytes = 0
@@ -100,43 +102,42 @@ private struct VacuumMoves {
         let count = extent.unitCount
         switch extent.holder {
         case .page(let id):
-            guard !stored.contains(id), hasRoom([count], below: extent.unit) else { return }
+            guard !stored.contains(id), hasRoom(count, below: extent.unit) else { return }
             try store(id, below: extent.unit)
             unitCount += Int(count)
         case .node(let id, let below?):
-            // A node is stored once more if a page below it is.
-            let isStored = stored.contains(below.page)
-            let counts = isStored ? [count] : [count, below.unitCount]
-            guard hasRoom(counts, below: extent.unit) else { return }
-            if !isStored { try store(below.page, below: extent.unit) }
+            guard hasRoom(count, below: extent.unit) else { return }
+            if !stored.contains(below.page) { named[below.page] = below.address }
             moves.nodes[id] = extent.unit
         case .zone(let zone):
-            guard hasRoom([count], below: extent.unit) else { return }
+            guard hasRoom(count, below: extent.unit) else { return }
             moves.zones[zone] = extent.unit
         case .node(_, nil): break
         }
     }
 
-    /// Takes runs of units for a trial, all of them or none.
-    private mutating func hasRoom(_ counts: [UInt64], below limit: UInt64) -> Bool {
-        var taken: [(unit: UInt64, count: UInt64)] = []
-        for count in counts {
-            guard let unit = trial.allocate(Int(count), below: limit) else {
-                for (unit, count) in taken { trial.free(unit, count) }
-                misfitCount += 1
-                return false
+    /// What the checkpoint stores besides its own pages.
+    var versions: [(id: PageID, version: PageVersion)] {
+        images
+            + named.map { id, address in
+                (id, PageVersion(commit: commitNumber, content: .extent(address)))
             }
-            taken.append((unit, count))
-        }
-        return true
+    }
+
+    /// Takes a run of units for a trial.
+    private mutating func hasRoom(_ count: UInt64, below limit: UInt64) -> Bool {
+        if trial.allocate(Int(count), below: limit) != nil { return true }
+        misfitCount += 1
+        return false
     }
 
     private mutating func store(_ id: PageID, below limit: UInt64) throws(StoreError) {
         let image = try snapshot.page(id)
         imageBytes += image.count
-        versions.append((id, PageVersion(commit: commitNumber, content: .image(image))))
+        images.append((id, PageVersion(commit: commitNumber, content: .image(image))))
         moves.pages[id] = limit
         stored.insert(id)
+        named[id] = nil
     }
 }
 

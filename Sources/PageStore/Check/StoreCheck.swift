@@ -141,9 +141,9 @@ struct StoreContent {
     /// What lies in an extent.
     enum Holder {
         case page(PageID)
-        /// A node of the map, by the ID that it is stored under, and a page below it with its
-        /// length in units; nil if there is none.
-        case node(UInt64, above: (page: PageID, unitCount: UInt64)?)
+        /// A node of the map, by the ID that it is stored under, and a page below it; nil if there
+        /// is none.
+        case node(UInt64, above: (page: PageID, address: ExtentAddress)?)
         case zone(Int)
     }
 

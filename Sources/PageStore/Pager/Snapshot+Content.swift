@@ -207,16 +207,15 @@ extension Snapshot {
                 // Of the root alone no node above says where it lies.
                 if !node.address.isNone { nodes.append((node.address, node.storedID)) }
                 guard node.level == 0 else { return true }
-                var shortest: (page: PageID, unitCount: UInt64)?
+                var first: (page: PageID, address: ExtentAddress)?
                 node.visitPages { id, address in
                     pages.append(id)
                     places.append(StoreContent.Place(address, .page(id)))
-                    let unitCount = UInt64(address.unitCount)
-                    if unitCount < shortest?.unitCount ?? .max { shortest = (id, unitCount) }
+                    if first == nil { first = (id, address) }
                 }
                 try limit.check(pages.count)
                 for (address, id) in nodes {
-                    places.append(StoreContent.Place(address, .node(id, above: shortest)))
+                    places.append(StoreContent.Place(address, .node(id, above: first)))
                 }
                 nodes = []
                 return true

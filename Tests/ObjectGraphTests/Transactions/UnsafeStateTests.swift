@@ -301,6 +301,24 @@ import Testing
         #expect(error?.violations.map(\.kind) == [.denied])
     }
 
+    /// The second one decided by the store as it was before the first.
+    @Test func `a deletion of what an earlier commit was saving was not denied`() throws {
+        let debtID = try stack.perform(synchronous: { $0.create(Into<Debt>()).objectID() })
+        let form = stack.beginUnsafe()
+        let debt = try #require(form.fetchExisting(debtID) as Debt?)
+        let debtor = form.create(Into<Person>())
+        debt.debtor = debtor
+        let commits = HeldCommits(stack)
+        commits.begin(form)
+        form.delete(debtor)
+        commits.begin(form)
+        #expect(commits.end(2).count { $0 } == 1)
+        try stack.read { view in
+            let left: Debt? = view.fetchExisting(debtID)
+            #expect(left?.debtor != nil)
+        }
+    }
+
     /// A bug: a commit was refused for an object that was not there any more.
     @Test func `a deletion that was committed is not denied later`() throws {
         let debtID = try stack.perform(synchronous: { transaction in
