@@ -7,17 +7,27 @@ struct LogScan {
     private let pages: SalvagedPages
     /// The groups by the first commit in each.
     private var groups: [(commit: UInt64, byteOffset: UInt64)] = []
+    /// The commits that were applied.
+    private var applied: Set<UInt64> = []
 
     init(_ window: FileWindow, _ pages: SalvagedPages) {
         self.window = window
         self.pages = pages
     }
 
-    /// Applies every commit above one that is known.
-    mutating func run(above floor: UInt64) {
+    /// Applies every commit above one that is known. Returns those that are missing before the last
+    /// one.
+    mutating func run(above floor: UInt64) -> [ClosedRange<UInt64>] {
         findGroups()
         groups.sort { $0.commit < $1.commit }
         for group in groups { apply(group.byteOffset, above: floor) }
+        var missing: [ClosedRange<UInt64>] = []
+        var last = floor
+        for commit in applied.sorted() {
+            if commit > last + 1 { missing.append(last + 1...commit - 1) }
+            last = commit
+        }
+        return missing
     }
 
     private mutating func findGroups() {
@@ -67,7 +77,7 @@ struct LogScan {
 
     /// Applies the transactions of a group frame by frame, because together they may exceed memory.
     /// Which of them have their COMMIT is looked up before.
-    private func apply(_ start: UInt64, above floor: UInt64) {
+    private mutating func apply(_ start: UInt64, above floor: UInt64) {
         var commits: [UInt64] = []
         forEachFrame(start) { type, bytes in
             if type == .commit, bytes.count >= FrameLayout.commitSize {
@@ -76,16 +86,21 @@ struct LogScan {
             return true
         }
         var rest = commits[...]
+        var done: [UInt64] = []
         forEachFrame(start) { type, bytes in
             guard let number = rest.first else { return false }
             if type == .commit, bytes.count >= FrameLayout.commitSize {
                 rest.removeFirst()
-                if number > floor { note(number, bytes.uint64(at: FrameLayout.commitCatalogRoot)) }
+                if number > floor {
+                    note(number, bytes.uint64(at: FrameLayout.commitCatalogRoot))
+                    done.append(number)
+                }
             } else if number > floor {
                 apply(type, bytes, number)
             }
             return true
         }
+        applied.formUnion(done)
     }
 
     private func note(_ number: UInt64, _ root: UInt64) {

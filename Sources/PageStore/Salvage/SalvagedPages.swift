@@ -28,6 +28,8 @@ package final class SalvagedPages: PageView {
     package private(set) var extentCount = 0
     /// The newest commit that was met.
     package internal(set) var commitNumber: UInt64 = 0
+    /// Commits that the log has lost between others. Not known without a superblock.
+    package private(set) var lostCommits: [ClosedRange<UInt64>] = []
     /// Pages of which only a version is left that was replaced later.
     package private(set) var stalePages: Set<PageID> = []
     /// The identity of the file, and who may use it.
@@ -116,7 +118,8 @@ package final class SalvagedPages: PageView {
         replaced = [:]
         guard !isComplete else { return }
         var log = LogScan(window, self)
-        log.run(above: floor)
+        let missing = log.run(above: floor)
+        if hasSuperblock { lostCommits = missing }
     }
 
     /// Takes over the pages that map and log name. Returns the IDs of the unreadable parts.

@@ -83,6 +83,10 @@ package struct Salvage {
         report.unreadableBytes = pages.unreadableBytes
         report.isVerified = pages.identity.uuid != nil
         report.isComplete = pages.isComplete
+        for commits in pages.lostCommits {
+            report.lose(
+                "log", "the changes of commits \(commits.lowerBound) to \(commits.upperBound)")
+        }
     }
 
     // MARK: Leaves

@@ -20,7 +20,12 @@ struct SalvageWriter {
             try writeRecords(entity)
         }
         let relationships = database.schema.relationships.filter(\.hasEdges)
-        for relationship in relationships { try writeLinks(relationship) }
+        // Of two sides, one that has all of its links says which of the other's are still there.
+        for isWhole in [true, false] {
+            for relationship in relationships where self.isWhole(relationship.id) == isWhole {
+                try writeLinks(relationship)
+            }
+        }
         for relationship in relationships { try completeList(relationship) }
         try writeHistory()
         let reader = try database.snapshot()
@@ -168,8 +173,13 @@ struct SalvageWriter {
         _ = try transaction.commit(.relaxed)
     }
 
+    private func isWhole(_ relationshipID: Int) -> Bool {
+        salvage.edges[relationshipID]?.isWhole == true
+    }
+
     /// Sets an owner's targets: first the surviving ones, then those that only the inverse has. If
-    /// the inverse is a to-one, its records decide which targets belong to the list.
+    /// the inverse is a to-one, its records decide which targets belong to the list, and so do the
+    /// links of an inverse of which none is lost.
     private func set(
         _ relationship: RelationshipLayout, _ owner: ObjectNumber, _ targets: [ObjectNumber],
         in transaction: RecordTransaction
@@ -182,7 +192,12 @@ struct SalvageWriter {
             let known = Set(members)
             wanted = targets.filter { known.contains($0) } + members
         } else {
-            wanted += try transaction.linkedNumbers(relationship, of: owner)
+            let linked = try transaction.linkedNumbers(relationship, of: owner)
+            if !isWhole(relationship.id), relationship.inverseID.map(isWhole) == true {
+                let known = Set(linked)
+                wanted.removeAll { !known.contains($0) }
+            }
+            wanted += linked
         }
         var seen: Set<ObjectNumber> = []
         wanted.removeAll { !seen.insert($0).inserted }
@@ -228,12 +243,18 @@ struct SalvageWriter {
         guard !isMirrored || relationship.kind == .toManyOrdered else { return }
         let what = isMirrored ? "the order of the lists" : "the links"
         let source = salvage.schema.knownEntity(tag: relationship.sourceTag)
-        for part in tree.parts() where (try? part.page.map { try salvage.pages.page($0) }) == nil {
-            guard let range = SalvageKeys.range(part, upTo: salvage.lastNumber(source)) else {
-                continue
+        for part in tree.parts() {
+            let isLost = (try? part.page.map { try salvage.pages.page($0) }) == nil
+            let age = part.page.flatMap { page in
+                salvage.pages.stalePages.contains(page) ? salvage.pages.commit(of: page) : nil
             }
+            guard isLost || age != nil,
+                let range = SalvageKeys.range(part, upTo: salvage.lastNumber(source))
+            else { continue }
+            let changes = age.map { "changes by commits after \($0) of " } ?? ""
             report.lose(
-                relationship.treeName, "\(what) of objects \(SalvageKeys.text(range))", range)
+                relationship.treeName, "\(changes)\(what) of objects \(SalvageKeys.text(range))",
+                range)
         }
     }
 }

@@ -16,6 +16,8 @@ struct SalvagedCatalog {
     private(set) var areCountersNewest = false
     /// Why the catalog that the newest commit names could not be used.
     private(set) var failure: StoreError?
+    /// Whether only a version of the catalog is left that was replaced later.
+    private(set) var isStale = false
 
     init(_ pages: SalvagedPages) {
         do throws(StoreError) {
@@ -30,6 +32,8 @@ struct SalvagedCatalog {
             layout = try view.layout()
             history = try? view.history()
             for named in try view.trees() { roots[named.name] = named.tree.root }
+            var visited: Set<PageID> = []
+            isStale = !SalvagedTree(root: pages.catalogRoot, pages, visited: &visited).isWhole
         } catch {
             failure = error
             search(pages)
@@ -49,6 +53,14 @@ struct SalvagedCatalog {
                         + "such as a backup, can lend it")
             }
             return (lent, failure?.message)
+        }
+        if isStale {
+            let loss = "its newest version, with all that later commits added to the model"
+            if let lent { return (lent, loss) }
+            if let layout, let resolved = try Self.resolve(schema, layout) {
+                return (resolved, loss)
+            }
+            return (try Schema(schema), loss)
         }
         if let layout, let resolved = try Self.resolve(schema, layout) { return (resolved, nil) }
         if let lent, let resolved = try Self.resolve(schema, StoredLayout.bytes(of: lent)) {
