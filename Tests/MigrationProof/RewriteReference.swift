@@ -184,8 +184,15 @@ struct RewriteReference {
             guard let former = old.entityNamed(before), let entity = new.entityNamed(after) else {
                 continue
             }
-            let stated = properties(entity).map {
-                Stated(name: $0.name, previousName: $0.previousName)
+            // A declaration that moves within its line states nothing new.
+            let relatives = old.entities.filter { other in
+                other.name != before
+                    && (old.isKind(other.name, of: before) || old.isKind(before, of: other.name))
+            }.flatMap(properties)
+            let stated = properties(entity).map { property in
+                Stated(
+                    name: property.name, previousName: property.previousName,
+                    isOld: relatives.contains { $0 == property })
             }
             for (earlier, name) in Self.renamed(properties(former), stated) {
                 renamed[PropertyPath(before, earlier)] = PropertyPath(after, name)

@@ -127,16 +127,19 @@ package struct SchemaDifference {
     ///
     /// `unfollowed` are statements of names that the older elements have, and `contested` those of
     /// names that both declare, if it is uncertain what they mean.
+    ///
+    /// - Parameter stated: the previous names of later elements, if not all of them count.
     private static func match<Element>(
         _ old: [Element], _ new: [Element], name: (Element) -> String,
-        previousName: (Element) -> String?
+        previousName: (Element) -> String?, stated: (Element) -> String?
     ) -> Match<Element> {
         let oldByName = Dictionary(old.map { (name($0), $0) }) { first, _ in first }
         let oldByEarlierName = Dictionary(
             old.compactMap { element in previousName(element).map { ($0, [element]) } },
             uniquingKeysWith: +
         ).compactMapValues { $0.count == 1 ? $0.first : nil }
-        let statements = statements(of: new, on: oldByName, name: name, previousName: previousName)
+        let statements = statements(
+            of: new, on: oldByName, name: name, previousName: previousName, stated: stated)
         let claims = claims(of: new, on: oldByName, statements, name: name)
         let kept = Set(new.map(name).filter { claims[$0] == nil })
         var taken = Set(claims.values)
@@ -150,13 +153,13 @@ package struct SchemaDifference {
         for element in new {
             let before =
                 oldByName[claims[name(element)] ?? name(element)]
-                ?? free(previousName(element).flatMap { oldByName[$0] })
+                ?? free(stated(element).flatMap { oldByName[$0] })
             if let before { taken.insert(name(before)) }
             found.append(before)
         }
         var match: Match<Element> = ([], [], [], [], [])
         let guesses = zip(new, found).map { element, known -> String? in
-            guard known == nil, let earlier = previousName(element),
+            guard known == nil, let earlier = stated(element),
                 free(oldByEarlierName[earlier]) != nil
             else { return nil }
             return earlier
@@ -168,7 +171,7 @@ package struct SchemaDifference {
                 match.added.append(element)
                 continue
             }
-            let before = known ?? free(previousName(element).flatMap { oldByEarlierName[$0] })
+            let before = known ?? free(stated(element).flatMap { oldByEarlierName[$0] })
             if let before {
                 taken.insert(name(before))
                 match.pairs.append((before, element))
@@ -188,17 +191,24 @@ package struct SchemaDifference {
         return match
     }
 
+    private static func match<Element>(
+        _ old: [Element], _ new: [Element], name: (Element) -> String,
+        previousName: (Element) -> String?
+    ) -> Match<Element> {
+        match(old, new, name: name, previousName: previousName, stated: previousName)
+    }
+
     /// The names of older elements that later ones state to have had, by the later names. What
     /// stated the same before was renamed then, and counts only if its own name goes to another
     /// element now: it is part of the renaming.
     private static func statements<Element>(
         of new: [Element], on oldByName: [String: Element], name: (Element) -> String,
-        previousName: (Element) -> String?
+        previousName: (Element) -> String?, stated: (Element) -> String?
     ) -> [String: String] {
         var statements: [String: String] = [:]
         var earlierOnes: [String: String] = [:]
         for element in new {
-            guard let earlier = previousName(element), earlier != name(element),
+            guard let earlier = stated(element), earlier != name(element),
                 oldByName[earlier] != nil
             else { continue }
             if oldByName[name(element)].flatMap(previousName) == earlier {
@@ -248,8 +258,19 @@ package struct SchemaDifference {
         previousName: (Property) -> String?
     ) -> [(Property, Property)] {
         let (before, after) = entities
+        // What another entity of the line stated of the same name has moved with the property: it
+        // is no new statement.
+        let relatives = old.relatives(of: before).flatMap(properties)
         let match = Self.match(
-            properties(before), properties(after), name: name, previousName: previousName)
+            properties(before), properties(after), name: name, previousName: previousName,
+            stated: { property in
+                previousName(property).flatMap { earlier in
+                    let isMoved = relatives.contains {
+                        name($0) == name(property) && previousName($0) == earlier
+                    }
+                    return isMoved ? nil : earlier
+                }
+            })
         edits += match.removed.map {
             SchemaEdit.propertyRemoved(PropertyPath(before.name, name($0)))
         }
@@ -388,6 +409,17 @@ package struct SchemaDifference {
 }
 
 extension SchemaDescription {
+    /// The entities above and below one, without itself.
+    fileprivate func relatives(of entity: EntityDescription) -> [EntityDescription] {
+        let byName = Dictionary(entities.map { ($0.name, $0) }) { first, _ in first }
+        func line(_ entity: EntityDescription) -> [EntityDescription] {
+            Array(
+                sequence(first: entity) { $0.superentityName.flatMap { byName[$0] } }.dropFirst())
+        }
+        return line(entity)
+            + entities.filter { other in line(other).contains { $0.name == entity.name } }
+    }
+
     /// Describes the first difference from a program's model, for messages; nil if they are equal.
     /// Compares names, defaults, indexes and computed properties in any order, but neither classes
     /// nor the name of the version.

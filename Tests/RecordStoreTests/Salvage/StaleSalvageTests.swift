@@ -90,9 +90,7 @@ import Testing
         let database = try open()
         try link(0..<10, in: database)
         try link(5..<15, in: database)
-        let trees = Dictionary(
-            database.schema.relationships.map { ($0.name, $0.treeName) }) { first, _ in first }
-        let tree = try #require(trees[name])
+        let tree = try #require(database.schema.relationships.first { $0.name == name }).treeName
         try database.close()
         try lose(tree)
         let report = try Salvage.run(path: "store", to: "new", files: files)
