@@ -48,6 +48,11 @@ final class ListObserverEntry<O: DynamicObject> {
     /// Stops all calls of the observer, even in a delivery that is running.
     func end() { (list, object, section, observer) = (nil, nil, nil, nil) }
 
+    /// Calls the observer as another entry of it would.
+    func take(from other: ListObserverEntry) {
+        (list, object, section) = (other.list, other.object, other.section)
+    }
+
     func followObjects<U: ListObjectObserver>(_ observer: U) where U.ListEntityType == O {
         object = { [weak observer] monitor, event, identifier in
             switch event {
@@ -113,8 +118,12 @@ extension ListMonitor {
     private func add(_ entry: ListObserverEntry<O>) {
         checkExecutor()
         guard let observer = entry.observer else { return }
-        remove(observer)
+        // A delivery that is running goes on with the entry that it has begun with.
+        if let known = observers.first(where: { $0.observer === observer }) {
+            return known.take(from: entry)
+        }
         observers.append(entry)
+        observers.removeAll { $0.observer == nil }
     }
 
     /// Removes an observer. It receives no further calls.

@@ -65,17 +65,27 @@ public final class ObjectMonitor<O: DynamicObject>: Hashable {
     /// Adds an observer, which is not retained. It replaces the same observer if that was added
     /// before.
     public func addObserver<U: ObjectObserver>(_ observer: U) where U.ObjectEntityType == O {
-        removeObserver(observer)
-        observers.append(ObjectObserverEntry(observer))
+        checkExecutor()
+        let entry = ObjectObserverEntry<O>(observer)
+        // A delivery that is running goes on with the entry that it has begun with.
+        if let known = observers.first(where: { $0.observer === observer }) {
+            return known.take(from: entry)
+        }
+        observers.append(entry)
+        observers.removeAll { $0.observer == nil }
     }
 
     /// Removes an observer. It receives no further calls.
     public func removeObserver<U: ObjectObserver>(_ observer: U) where U.ObjectEntityType == O {
+        checkExecutor()
+        for entry in observers where entry.observer === observer { entry.end() }
+        observers.removeAll { $0.observer == nil }
+    }
+
+    private func checkExecutor() {
         Log.assert(
             edited != nil || link.object?.viewExecutor.isCurrent ?? true,
             "a monitor is used from where the stack's view lives")
-        for entry in observers where entry.observer === observer { entry.end() }
-        observers.removeAll { $0.observer == nil }
     }
 }
 

@@ -115,4 +115,7 @@ final class ObjectObserverEntry<O: DynamicObject> {
 
     /// Stops all calls of the observer, even in a delivery that is running.
     func end() { (call, observer) = (nil, nil) }
+
+    /// Calls the observer as another entry of it would.
+    func take(from other: ObjectObserverEntry) { call = other.call }
 }

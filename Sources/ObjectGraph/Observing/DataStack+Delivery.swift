@@ -118,8 +118,9 @@ extension DataStack {
             return finish(step)
         }
         changeDelivery { $0.announced = step }
-        let concerned = participants.filter { $0.prepare(delivery) }
+        var concerned = participants.filter { $0.prepare(delivery) }
         for participant in concerned { participant.tellBefore(delivery) }
+        concerned += toldLate(besides: participants, delivery)
         // Those that callbacks have made, too. Released when the lock is open again.
         let current = observers.all
         viewLock.lock()
@@ -131,6 +132,23 @@ extension DataStack {
         withExtendedLifetime(current) {}
         for participant in concerned { participant.tellChanges(delivery) }
         for participant in concerned { participant.tellAfter(delivery) }
+    }
+
+    /// Announces a step to what callbacks have made since it was announced, and returns what it
+    /// concerns: a new monitor shows the commit before, as the view does, and will move with it.
+    /// Publishers that are made now see to themselves.
+    private func toldLate(
+        besides known: [any ViewParticipant], _ delivery: Delivery
+    ) -> [any ViewParticipant] {
+        var (known, concerned) = (known, [any ViewParticipant]())
+        while true {
+            let late = observers.newcomers(to: known)
+            if late.isEmpty { return concerned }
+            known += late
+            let more = late.filter { $0.prepare(delivery) }
+            for participant in more { participant.tellBefore(delivery) }
+            concerned += more
+        }
     }
 
     private func finish(_ step: CommitStep) {

@@ -85,4 +85,12 @@ final class ViewObservers: Sendable {
 
     /// Those that there are, in their order. They live at least until the caller is done.
     var all: [any ViewParticipant] { entries.withLock { $0 }.compactMap(\.participant) }
+
+    /// Those that are not among some participants, but for publishers, in their order.
+    func newcomers(to known: [any ViewParticipant]) -> [any ViewParticipant] {
+        let names = Set(known.map { ObjectIdentifier($0) })
+        return entries.withLock { $0 }
+            .filter { $0.rank != .publisher && !names.contains($0.name) }
+            .compactMap(\.participant)
+    }
 }

@@ -176,8 +176,13 @@ struct PublisherObservers<Publisher: AnyObject> {
     private var entries: [Entry] = []
 
     mutating func add(_ observer: AnyObject, _ callback: @escaping (Publisher, Any?) -> Void) {
-        remove(observer)
-        entries.append(Entry(observer, callback))
+        entries.removeAll { $0.observer == nil || $0.callback == nil }
+        // A delivery that is running goes on with the entry that it has begun with.
+        if let known = entries.first(where: { $0.observer === observer }) {
+            known.callback = callback
+        } else {
+            entries.append(Entry(observer, callback))
+        }
     }
 
     mutating func remove(_ observer: AnyObject) {
