@@ -6,7 +6,7 @@ import PageStore
 /// bounded.
 struct DuplicateSearch {
     /// Two objects with the same values.
-    private struct Pair {
+    struct Pair {
         var first: ObjectNumber
         var second: ObjectNumber
         var values: [Value]
@@ -34,13 +34,18 @@ struct DuplicateSearch {
     /// Throws `duplicateValues` for the first pair: no object before its second one, in the order
     /// of their numbers, violates the constraint. Nil in any column conflicts with nothing.
     func refusePairs() throws(StoreError) {
+        if let first = try firstPair() { throw failure(first) }
+    }
+
+    /// The first pair, as ``refusePairs()`` finds it; nil if there is none.
+    func firstPair() throws(StoreError) -> Pair? {
         let passCount = UInt64(try recordCount() / Self.markCountMax + 1)
         var first: Pair?
         for pass in 0..<passCount {
             let marks = try marks { $0 % passCount == pass }
             if let pair = try firstPair(marks, before: first?.second) { first = pair }
         }
-        if let first { throw failure(first) }
+        return first
     }
 
     /// The records to read. The catalog's counter is trusted only if it is small enough for one

@@ -2,12 +2,12 @@ import PageStore
 
 /// Writes the objects that a salvage found into a new store.
 struct SalvageWriter {
-    private static let recordsPerCommit = 2000
+    static let recordsPerCommit = 2000
     private static let bytesPerCommit = 8 << 20
 
     private let salvage: Salvage
-    private let database: RecordDatabase
-    private(set) var report: SalvageReport
+    let database: RecordDatabase
+    var report: SalvageReport
 
     init(_ salvage: Salvage, _ database: RecordDatabase) {
         self.salvage = salvage
@@ -19,6 +19,8 @@ struct SalvageWriter {
         for entity in salvage.schema.entities where entity.superentityTag == nil {
             try writeRecords(entity)
         }
+        try repairPairs()
+        try repairConstraints()
         let relationships = database.schema.relationships.filter(\.hasEdges)
         // Of two sides, one that has all of its links says which of the other's are still there.
         for isWhole in [true, false] {

@@ -67,13 +67,17 @@ import Testing
         return try reader.linkedNumbers(relationship, of: ObjectNumber(1)).map(\.rawValue).sorted()
     }
 
-    /// Makes the newest version of each page of a tree unreadable.
-    private func lose(_ tree: String) throws {
+    /// Makes the newest version of each page of a tree unreadable, or of its first leaf alone.
+    private func lose(_ tree: String, onlyFirstLeaf: Bool = false) throws {
         let pages = try SalvagedPages.scan(path: "store", files: files)
         var visited: Set<PageID> = []
         let root = tree == "catalog" ? pages.catalogRoot : SalvagedCatalog(pages).roots[tree]
-        _ = SalvagedTree(root: root, pages, visited: &visited)
+        let leaves = SalvagedTree(root: root, pages, visited: &visited).leaves
         try #require(!visited.isEmpty)
+        if onlyFirstLeaf {
+            try #require(leaves.count > 1)
+            visited = [leaves[0].page]
+        }
         let file = try files.open("store", .readWrite)
         for id in visited {
             guard case .extent(let address)? = pages.sources[id]?.content else { continue }
@@ -149,5 +153,64 @@ import Testing
             path: "store", to: "lent", lent: try Schema(Self.schema), files: files)
         #expect(lent.losses.contains { $0.tree == "catalog" })
         #expect(lent.objects.contains { $0.entity == "Club" && $0.count == 20 })
+    }
+
+    /// Persons and passports, each of which has one other; and a unique address.
+    private static let pairs = SchemaDescription([
+        EntityDescription(
+            "Person", optional: ["email": .string],
+            relationships: [.toOne("passport", to: "Passport", inverse: "owner")],
+            uniqueConstraints: [["email"]]),
+        EntityDescription("Passport", relationships: [.toOne("owner", to: "Person")]),
+    ])
+
+    private func update(
+        _ number: ObjectNumber, _ name: String, _ transaction: RecordTransaction,
+        _ change: (inout RowBuffer, EntityLayout) throws -> Void
+    ) throws {
+        let entity = try #require(transaction.schema.entity(named: name))
+        var row = try #require(try transaction.row(number, in: entity.hierarchy))
+        defer { row.deallocate() }
+        try change(&row, entity)
+        var batch = RecordBatch()
+        batch.update(entity, number, row: row)
+        try transaction.apply(batch)
+    }
+
+    @Test(arguments: ["records/Person", "records/Passport"])
+    func `a salvaged store broke pairs and unique constraints`(_ lost: String) throws {
+        let database = try open("store", Self.pairs)
+        let count = 60
+        for round in 0..<3 {
+            let transaction = try database.beginWrite()
+            let persons = try numbers(UInt64(count), of: "Person", transaction)
+            let passports = try numbers(UInt64(count), of: "Passport", transaction)
+            for index in 0..<count {
+                // Another passport and another address each time; some have none in between.
+                let place = (index + 7 * round) % count
+                let isAlone = round == 1 && index % 3 == 0
+                try update(persons[index], "Person", transaction) { row, entity in
+                    row.setValue(
+                        .string("\(place)"), try #require(entity.field(named: "email")))
+                    let field = try #require(entity.field(named: "passport"))
+                    row.setLink(isAlone ? nil : passports[place], at: field.byteOffset)
+                }
+                try update(passports[place], "Passport", transaction) { row, entity in
+                    let field = try #require(entity.field(named: "owner"))
+                    row.setLink(isAlone ? nil : persons[index], at: field.byteOffset)
+                }
+            }
+            _ = try transaction.commit()
+            try database.checkpoint()
+        }
+        #expect(try database.snapshot().check() == [])
+        try database.close()
+        try lose(lost, onlyFirstLeaf: true)
+        let report = try Salvage.run(path: "store", to: "new", files: files)
+        let conflicts = report.losses.filter { $0.what.contains("which another object has now") }
+        #expect(conflicts.contains { $0.what.contains("passport") || $0.what.contains("owner") })
+        #expect(conflicts.contains { $0.what.contains("email") } == (lost == "records/Person"))
+        let reader = try open("new", Self.pairs).snapshot()
+        #expect(reader.check() == [])
     }
 }
