@@ -184,8 +184,8 @@ package class RecordReader {
         return converted
     }
 
-    /// The older layout of a record; nil for a later one, if there may be some. Throws `corrupt` for
-    /// other bytes.
+    /// The older layout of a record; nil for a later one, if there may be some. Throws `corrupt`
+    /// for other bytes.
     @inline(never)
     final func olderLayout(
         of bytes: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID

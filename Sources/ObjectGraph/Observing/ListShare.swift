@@ -16,6 +16,9 @@ final class ListShare: @unchecked Sendable {
         var lookup: ListLookup
         /// Whether the state before was dropped.
         var isJoined = false
+        /// Whether it makes up for a step that could not be read: the view may have taken that one,
+        /// and has what it changed already.
+        var isRecovered = false
     }
 
     let stores: [AttachedStore]
@@ -126,6 +129,7 @@ final class ListShare: @unchecked Sendable {
         guard isMoved else { return }
         do {
             let difference = try list?.take(steps)
+            let isRecovered = isBehind
             isBehind = false
             guard let list else { return }
             warnOfRepeatedSections(list.content)
@@ -133,7 +137,7 @@ final class ListShare: @unchecked Sendable {
                 $0.append(
                     State(
                         position: step.position, content: list.content, difference: difference,
-                        lookup: list.lookup))
+                        lookup: list.lookup, isRecovered: isRecovered))
             }
         } catch {
             // The content stays, and the next step makes up for this one.
@@ -166,6 +170,7 @@ final class ListShare: @unchecked Sendable {
                 else { return kept.append(next) }
                 kept[kept.count - 1] = next
                 kept[kept.count - 1].isJoined = true
+                if last.isRecovered { kept[kept.count - 1].isRecovered = true }
             }
         }
     }
@@ -192,13 +197,15 @@ final class ListShare: @unchecked Sendable {
     func change(in delivery: Delivery) -> ListChangeSet? {
         let position = delivery.step.position
         if let told, told.position == position { return told.change }
-        let (due, last) = states.withLock { states in
+        let (due, last, isRecovered) = states.withLock { states in
             let due = states.prefix { $0.position <= position }
-            return (due.count, due.last)
+            return (due.count, due.last, due.contains(where: \.isRecovered))
         }
         guard let last else { return nil }
         let isNext = due == 1 && last.position > 0 && !last.isJoined
-        let found = isNext ? last.difference : difference(to: last, delivery)
+        let found =
+            isNext
+            ? last.difference : difference(to: last, delivery, isRecovered: isRecovered)
         guard let found, !found.isEmpty else { return nil }
         let change = ListChangeSet(before: shown, after: last.content, difference: found)
         (told, toldContent) = ((position, change), nil)
@@ -217,8 +224,13 @@ final class ListShare: @unchecked Sendable {
     }
 
     /// The difference over several steps.
-    private func difference(to last: State, _ delivery: Delivery) -> ListDifference {
+    ///
+    /// - Parameter isRecovered: whether they make up for one before that could not be read.
+    private func difference(
+        to last: State, _ delivery: Delivery, isRecovered: Bool
+    ) -> ListDifference {
         var difference = TreeDifference.between(shown, last.content)
+        if isRecovered { return difference }
         // An object that one step changed and another changed back is as it was.
         difference.updates.removeAll { path in
             let start = shown.indices(ofSection: path.section).lowerBound

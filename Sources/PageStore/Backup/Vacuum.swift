@@ -37,8 +37,8 @@ struct Vacuum {
     }
 
     /// Has the checkpoint store what lies highest once more, if there is room below it. Returns the
-    /// bytes of pages alone: each of them comes to lie lower, which ends the vacuum, but checkpoints
-    /// store nodes and zones again and again, and anywhere.
+    /// bytes of pages alone: each of them comes to lie lower, which ends the vacuum, but
+    /// checkpoints store nodes and zones again and again, and anywhere.
     private func addMoves(
         to plan: inout CheckpointPlan, byteBudget: Int
     ) throws(StoreError) -> Int {

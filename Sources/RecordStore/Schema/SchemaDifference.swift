@@ -144,9 +144,7 @@ package struct SchemaDifference {
         let kept = Set(new.map(name).filter { claims[$0] == nil })
         var taken = Set(claims.values)
         func free(_ element: Element?) -> Element? {
-            element.flatMap {
-                kept.contains(name($0)) || taken.contains(name($0)) ? nil : $0
-            }
+            element.flatMap { kept.contains(name($0)) || taken.contains(name($0)) ? nil : $0 }
         }
         // What an element was is found by its name before what it may have been is guessed.
         var found: [Element?] = []

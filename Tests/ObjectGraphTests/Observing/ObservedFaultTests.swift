@@ -164,6 +164,38 @@ import Testing
         }
     }
 
+    /// The view had the changes of the unreadable step already, which were taken for none.
+    @Test func `joined steps did not tell what an unreadable one before them had changed`() throws {
+        let kennel = try Kennel()
+        let recorder = kennel.recorder()
+        let monitor = try kennel.queue.sync {
+            let monitor = kennel.stack.monitorList(From<Dog>(), order, dogs(5))
+            monitor.addObserver(recorder)
+            kennel.files.failReadsAfterSync(.io)
+            try kennel.stack.perform(synchronous: { transaction in
+                try transaction.fetchOne(From<Dog>().where(\.$age == 0))?.color = "red"
+                _ = try transaction.deleteAll(From<Dog>().where(\.$age > 0 && \.$age < 80))
+            })
+            #expect(kennel.files.readFault == .io && recorder.takeEvents().isEmpty)
+            kennel.files.readFault = nil
+            return monitor
+        }
+        let mayGoOn = DispatchSemaphore(value: 0)
+        kennel.queue.async { mayGoOn.wait() }
+        // More than wait one by one.
+        for number in 0..<40 {
+            try kennel.stack.perform(
+                synchronous: { transaction in
+                    try transaction.fetchOne(From<Dog>().where(\.$age == 300))?.color =
+                        "\(number)"
+                }, waitForAllObservers: false)
+        }
+        mayGoOn.signal()
+        kennel.wait { monitor.objectsInAllSections().map(\.age) == [0, 80, 81, 82, 83] }
+        let events = kennel.queue.sync { recorder.takeEvents() }
+        #expect(events.contains { $0.hasPrefix("=0") }, "\(events)")
+    }
+
     /// A bug: it was given the list that had not followed, and showed deleted objects.
     @Test func `a new list after an unreadable step does not share the one that missed it`() throws
     {

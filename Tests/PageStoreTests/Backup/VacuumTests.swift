@@ -122,7 +122,7 @@ import Testing
         try vacuum(engine, files)
     }
 
-    /// A rule that moved a page with its node, to any place below the node, carried others up again.
+    /// A rule that moved a page with its node, to any place below the node, carried others up.
     @Test func `vacuums of random stores end`() throws {
         var random = SeededRandom(for: "VacuumTests end")
         for round in 0..<40 {
