@@ -50,8 +50,12 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
         try feed.fetch()
     }
 
-    private func snapshot(of content: ListContent) -> ListSnapshot<O> {
-        snapshot(of: ListedContent(content, feed.storeEntities, nil))
+    /// A list in place of the one that is shown. What changed in that one has been told to nobody
+    /// perhaps, and counts as changed once more: a slow reader compares the two.
+    private func fetchedSnapshot() -> ListSnapshot<O> {
+        let changed = shown.updatedItemIdentifiers.union(next?.updatedItemIdentifiers ?? [])
+        return snapshot(
+            of: ListedContent(feed.content, feed.storeEntities, nil, carrying: changed))
     }
 
     private func snapshot(of content: ListedContent) -> ListSnapshot<O> {
@@ -60,8 +64,8 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
 
     /// Shows another list from now on, in place of one that a step was to change.
     private func showFetched() {
+        let fetched = fetchedSnapshot()
         (next, isFetchUntold) = (nil, true)
-        let fetched = snapshot(of: feed.content)
         reads.tell { shown = fetched }
     }
 
@@ -181,9 +185,8 @@ extension ListPublisher: ViewParticipant {
         if let next {
             shown = next
         } else if isFetchUntold {
-            let content = feed.content
-            if !shown.shows(content) { hasMovedUntold = true }
-            shown = snapshot(of: content)
+            if !shown.shows(feed.content) { hasMovedUntold = true }
+            shown = fetchedSnapshot()
         }
     }
 

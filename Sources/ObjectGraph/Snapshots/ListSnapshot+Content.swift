@@ -156,7 +156,8 @@ extension ListSnapshot {
     }
 
     /// The IDs of items that came, moved or changed by the commit that made this snapshot, and of
-    /// those that were reloaded.
+    /// those that were reloaded. After a refetch they are those of the list before, as far as this
+    /// one has them.
     public var updatedItemIdentifiers: Set<ItemID> {
         switch storage {
         case .listed(let list): list.changedIDs

@@ -8,15 +8,23 @@ final class ListedContent: Sendable {
     private let storeEntities: [StoreEntity]
     /// The items that came, moved or changed since the content before.
     private let changedItems: [ListItem]
+    /// Objects that changed in the list in whose place this one was fetched.
+    private let carriedIDs: Set<NSManagedObjectID>
     /// Made by the first question for an ID.
     private let indices = Mutex<[ListItem: Int]?>(nil)
     /// Made by the first question for a name.
     private let sections = Mutex<[String: Int]?>(nil)
 
-    /// - Parameter change: what led here from the content before.
-    init(_ content: ListContent, _ storeEntities: [StoreEntity], _ change: ListChangeSet?) {
+    /// - Parameters:
+    ///   - change: what led here from the content before.
+    ///   - carriedIDs: objects that changed in the list in whose place this one was fetched.
+    init(
+        _ content: ListContent, _ storeEntities: [StoreEntity], _ change: ListChangeSet?,
+        carrying carriedIDs: Set<NSManagedObjectID> = []
+    ) {
         self.content = content
         self.storeEntities = storeEntities
+        self.carriedIDs = carriedIDs
         func item(_ path: ListPath, _ content: ListContent) -> ListItem {
             content.item(at: content.indices(ofSection: path.section).lowerBound + path.item)
         }
@@ -79,7 +87,9 @@ final class ListedContent: Sendable {
     }
 
     /// Objects that came, moved or changed on the way from the content before.
-    var changedIDs: Set<NSManagedObjectID> { Set(changedItems.map(id)) }
+    var changedIDs: Set<NSManagedObjectID> {
+        Set(changedItems.map(id)).union(carriedIDs.filter { index(of: $0) != nil })
+    }
 }
 
 /// A list as the program has edited it: sections of IDs.

@@ -98,4 +98,36 @@ import Testing
             objects.onEvent = { _ in }
         }
     }
+
+    /// A table kept the row as it was until the object changed again.
+    @Test(arguments: [false, true])
+    func `an update before a refetch was lost to a reader that skipped it`(
+        isInDelivery: Bool
+    ) throws {
+        try withDogs(3) { stack, ids in
+            let chain = From<Dog>().orderBy(.ascending(\.$age))
+            let publisher = stack.publishList(chain)
+            let before = publisher.snapshot
+            let dog: Dog = try #require(stack.fetchExisting(ids[2]))
+            let monitor = stack.monitorObject(dog)
+            let recorder = ObjectRecorder<Dog> { "\($0.age)" }
+            var failure: (any Error)?
+            func refetch() {
+                do { try publisher.refetch(chain.where(\.$age > 0)) } catch { failure = error }
+            }
+            recorder.onEvent = { _ in if isInDelivery { refetch() } }
+            monitor.addObserver(recorder)
+            try stack.perform(synchronous: { transaction in
+                for id in ids.dropFirst() {
+                    (transaction.fetchExisting(id) as Dog?)?.color = "red"
+                }
+            })
+            if !isInDelivery { refetch() }
+            #expect(failure == nil)
+            let reloaded = StagedChanges(from: before, to: publisher.snapshot)
+                .flatMap(\.reloadedItems)
+            #expect(reloaded.map { $0[1] } == [1, 2])
+            recorder.onEvent = { _ in }
+        }
+    }
 }
