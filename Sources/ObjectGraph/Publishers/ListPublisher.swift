@@ -50,8 +50,8 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
         try feed.fetch()
     }
 
-    /// A list in place of the one that is shown. What changed in that one has been told to nobody
-    /// perhaps, and counts as changed once more: a slow reader compares the two.
+    /// A list in place of the one that is shown. What changed in that one counts as changed once
+    /// more: a slow reader has not seen it, and compares this one with an earlier one.
     private func fetchedSnapshot() -> ListSnapshot<O> {
         let changed = shown.updatedItemIdentifiers.union(next?.updatedItemIdentifiers ?? [])
         return snapshot(
