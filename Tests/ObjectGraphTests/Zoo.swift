@@ -102,6 +102,22 @@ enum Zoo {
         return stack
     }
 
+    /// Lends a stack in memory where its view lives, with dogs of some ages, whose nicknames are
+    /// their places.
+    static func withDogs(
+        _ ages: some Collection<Int>, _ body: (DataStack, [NSManagedObjectID]) throws -> Void
+    ) throws {
+        let (stack, queue) = try stack()
+        let ids = try stack.perform(synchronous: { transaction in
+            ages.enumerated().map { number, age in
+                let dog = transaction.create(Into<Dog>())
+                (dog.age, dog.nickname) = (age, "\(number)")
+                return dog.objectID()
+            }
+        })
+        try queue.sync { try body(stack, ids) }
+    }
+
     static func temporaryURL() -> URL {
         FileManager.default.temporaryDirectory
             .appendingPathComponent("zoo-\(UUID().uuidString).trellis")

@@ -6,27 +6,13 @@ import Testing
 
 /// The content of publishers of lists and objects, and their notifications.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct PublisherTests {
-    private func withDogs(
-        _ count: Int, _ body: (DataStack, [NSManagedObjectID]) throws -> Void
-    ) throws {
-        let (stack, queue) = try Zoo.stack()
-        let ids = try stack.perform(synchronous: { transaction in
-            (0..<count).map { number in
-                let dog = transaction.create(Into<Dog>())
-                (dog.age, dog.nickname) = (number / 2, "\(number)")
-                return dog.objectID()
-            }
-        })
-        try queue.sync { try body(stack, ids) }
-    }
-
     private func publisher(_ stack: DataStack) -> ListPublisher<Dog> {
         stack.publishList(
             From<Dog>().sectionBy(\.$age).orderBy(.ascending(\.$age), .ascending(\.$nickname)))
     }
 
     @Test func `a list's snapshot follows commits, and an earlier one stays as it was`() throws {
-        try withDogs(4) { stack, ids in
+        try Zoo.withDogs((0..<4).map { $0 / 2 }) { stack, ids in
             let publisher = publisher(stack)
             let before = publisher.snapshot
             var calls: [String] = []
@@ -83,7 +69,7 @@ import Testing
     }
 
     @Test func `a refetch is reported once and may change the sections`() throws {
-        try withDogs(4) { stack, ids in
+        try Zoo.withDogs((0..<4).map { $0 / 2 }) { stack, ids in
             let publisher = publisher(stack)
             var calls: [String] = []
             publisher.addObserver(self.key) { publisher, source in
@@ -107,7 +93,7 @@ import Testing
     private let key = UserInfoKey()
 
     @Test func `an object has one publisher, which follows it to its end`() throws {
-        try withDogs(1) { stack, ids in
+        try Zoo.withDogs((0..<1).map { $0 / 2 }) { stack, ids in
             let dog = try #require(stack.fetchExisting(ids[0]) as Dog?)
             let publisher = dog.asPublisher(in: stack)
             #expect(publisher === stack.publishObject(ids[0]) as ObjectPublisher<Dog>)
@@ -131,7 +117,7 @@ import Testing
 
     /// A bug: a publisher showed the preceding commit until its own notification.
     @Test func `all publishers show a step before the first observer is notified`() throws {
-        try withDogs(4) { stack, ids in
+        try Zoo.withDogs((0..<4).map { $0 / 2 }) { stack, ids in
             let chain = From<Dog>().orderBy(.ascending(\.$age))
             let monitor = stack.monitorList(chain)
             let (first, second) = (publisher(stack), publisher(stack))
@@ -163,7 +149,7 @@ import Testing
 
     /// A bug: publishers created or fetched during an announcement never showed that step.
     @Test func `publishers created during the announcement of a step show that step`() throws {
-        try withDogs(4) { stack, ids in
+        try Zoo.withDogs((0..<4).map { $0 / 2 }) { stack, ids in
             let chain = From<Dog>().orderBy(.ascending(\.$age))
             let monitor = stack.monitorList(chain)
             let refetched = publisher(stack)
@@ -195,7 +181,7 @@ import Testing
     }
 
     @Test func `publishers made during an announcement told nobody of the step`() throws {
-        try withDogs(4) { stack, ids in
+        try Zoo.withDogs((0..<4).map { $0 / 2 }) { stack, ids in
             let chain = From<Dog>().orderBy(.ascending(\.$age))
             let monitor = stack.monitorList(chain)
             let recorder = ListRecorder<Dog> { $0.nickname ?? "?" }
@@ -261,7 +247,7 @@ import Testing
     }
 
     @Test func `publishers that watch other paths are not equal`() throws {
-        try withDogs(1) { stack, ids in
+        try Zoo.withDogs((0..<1).map { $0 / 2 }) { stack, ids in
             let plain: ObjectPublisher<Dog> = stack.publishObject(ids[0])
             let dog = try #require(stack.fetchExisting(ids[0]) as Dog?)
             let watching: ObjectPublisher<Dog> = stack.publishObject(
@@ -291,7 +277,7 @@ import Testing
     // MARK: Snapshots of objects
 
     @Test func `a snapshot has all values, and changing it changes no object`() throws {
-        try withDogs(2) { stack, ids in
+        try Zoo.withDogs((0..<2).map { $0 / 2 }) { stack, ids in
             try stack.perform(synchronous: { transaction in
                 let person = transaction.create(Into<Person>())
                 (person.name, person.email, person.title) = ("Ann", "a", "phd")
@@ -336,7 +322,7 @@ import Testing
     // MARK: Snapshots of lists
 
     @Test func `items of a snapshot are inserted, moved, deleted and reloaded`() throws {
-        try withDogs(6) { stack, ids in
+        try Zoo.withDogs((0..<6).map { $0 / 2 }) { stack, ids in
             var list = publisher(stack).snapshot
             let original = list
             func places() -> [[Int]] {
@@ -370,7 +356,7 @@ import Testing
     }
 
     @Test func `sections of a snapshot are inserted, moved, deleted and reloaded`() throws {
-        try withDogs(4) { stack, ids in
+        try Zoo.withDogs((0..<4).map { $0 / 2 }) { stack, ids in
             var list = publisher(stack).snapshot
             list.appendSections(withIDs: ["z"])
             list.insertSections(withIDs: ["x"], beforeSectionID: "1")
@@ -400,7 +386,7 @@ import Testing
     }
 
     @Test func `a snapshot is a collection of publishers, over all sections`() throws {
-        try withDogs(6) { stack, ids in
+        try Zoo.withDogs((0..<6).map { $0 / 2 }) { stack, ids in
             let list = publisher(stack).snapshot
             #expect(list.map { $0.objectID() } == ids)
             // A bug: a slice across sections was wrong.

@@ -17,20 +17,6 @@ private final class Book: CoreStoreObject {
 
 /// What snapshots of lists and objects answer.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct SnapshotContentTests {
-    private func withDogs(
-        _ ages: [Int], _ body: (DataStack, [NSManagedObjectID]) throws -> Void
-    ) throws {
-        let (stack, queue) = try Zoo.stack()
-        let ids = try stack.perform(synchronous: { transaction in
-            ages.enumerated().map { number, age in
-                let dog = transaction.create(Into<Dog>())
-                (dog.age, dog.nickname) = (age, "\(number)")
-                return dog.objectID()
-            }
-        })
-        try queue.sync { try body(stack, ids) }
-    }
-
     private static var chain: SectionMonitorChainBuilder<Dog> {
         From<Dog>().sectionBy(\.$age).orderBy(.ascending(\.$age), .ascending(\.$nickname))
     }
@@ -42,7 +28,7 @@ private final class Book: CoreStoreObject {
     // MARK: Lists
 
     @Test func `IDs by indices of a section came in the order of an index set`() throws {
-        try withDogs([0, 0, 0, 1]) { stack, ids in
+        try Zoo.withDogs([0, 0, 0, 1]) { stack, ids in
             let list = stack.publishList(Self.chain).snapshot
             let indices = [2, 0, 0]
             let expected = [ids[2], ids[0], ids[0]]
@@ -64,7 +50,7 @@ private final class Book: CoreStoreObject {
     }
 
     @Test func `the section of an item was the first one with its name`() throws {
-        try withDogs([1, 2, 1]) { stack, ids in
+        try Zoo.withDogs([1, 2, 1]) { stack, ids in
             var list = stack.publishList(Self.byName).snapshot
             #expect(list.sectionIDs == ["1", "2", "1"])
             #expect(list.section(containingItemWithID: ids[2])?.itemIDs == [ids[2]])
@@ -76,7 +62,7 @@ private final class Book: CoreStoreObject {
     }
 
     @Test func `a section with the same items was another one after each commit`() throws {
-        try withDogs([0, 1]) { stack, _ in
+        try Zoo.withDogs([0, 1]) { stack, _ in
             let publisher = stack.publishList(Self.chain)
             let before = publisher.snapshot.sections()
             try stack.perform(synchronous: { $0.create(Into<Dog>()).age = 1 })
@@ -102,14 +88,14 @@ private final class Book: CoreStoreObject {
     }
 
     @Test func `an empty slice began at zero`() throws {
-        try withDogs([0, 0, 1]) { stack, _ in
+        try Zoo.withDogs([0, 0, 1]) { stack, _ in
             let list = stack.publishList(Self.chain).snapshot
             for index in 0...3 { #expect(list[index..<index].startIndex == index) }
         }
     }
 
     @Test func `copies of an edited list are edited apart`() throws {
-        try withDogs([0, 0, 1]) { stack, ids in
+        try Zoo.withDogs([0, 0, 1]) { stack, ids in
             var first = stack.publishList(Self.chain).snapshot
             first.deleteItems(withIDs: [ids[1]])
             var second = first
@@ -134,7 +120,7 @@ private final class Book: CoreStoreObject {
     }
 
     @Test func `a list in descending order of its objects went out of order`() throws {
-        try withDogs([0, 0]) { stack, _ in
+        try Zoo.withDogs([0, 0]) { stack, _ in
             let order = OrderBy<Dog>(.descending("self"))
             let publisher = stack.publishList(From<Dog>(), order)
             for _ in 0..<3 {
@@ -248,7 +234,7 @@ private final class Book: CoreStoreObject {
     }
 
     @Test func `a failed comparison of two snapshots ended the program`() throws {
-        try withDogs([0, 1]) { stack, ids in
+        try Zoo.withDogs([0, 1]) { stack, ids in
             let list = stack.publishList(Self.chain)
             let object: ObjectPublisher<Dog> = stack.publishObject(ids[0])
             let dog = try #require(object.object)
@@ -266,7 +252,7 @@ private final class Book: CoreStoreObject {
     // MARK: Titles and reloads
 
     @Test func `titles of sections are those that the list makes`() throws {
-        try withDogs([0, 1]) { stack, _ in
+        try Zoo.withDogs([0, 1]) { stack, _ in
             let plain = stack.monitorSectionedList(Self.chain)
             #expect(plain.sectionIndexTitles() == [])
             #expect(plain.sectionInfo(at: 0).indexTitle == nil)
@@ -298,7 +284,7 @@ private final class Book: CoreStoreObject {
     }
 
     @Test func `a reloaded section without items was not shown again`() throws {
-        try withDogs([0, 0, 1]) { stack, ids in
+        try Zoo.withDogs([0, 0, 1]) { stack, ids in
             let old = stack.publishList(Self.chain).snapshot
             var new = old
             new.appendSections(withIDs: ["empty"])
