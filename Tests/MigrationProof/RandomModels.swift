@@ -47,8 +47,10 @@ package enum RandomModels {
         return SchemaDescription(entities)
     }
 
-    package static func value(_ type: AttributeType, _ random: inout SeededRandom) -> Value {
-        guard random.below(6) > 0 else { return .null }
+    package static func value(
+        _ type: AttributeType, isOptional: Bool = true, _ random: inout SeededRandom
+    ) -> Value {
+        guard !isOptional || random.below(6) > 0 else { return .null }
         switch type {
         case .bool: return .bool(random.below(2) == 0)
         case .int8, .int16, .int32, .int64: return .int(Int64(random.below(200)) - 100)
@@ -92,7 +94,7 @@ package enum RandomModels {
                 defer { row.deallocate() }
                 for field in entity.fields.sorted(by: { $0.name < $1.name }) {
                     guard let type = field.type else { continue }
-                    row.setValue(value(type, &random), field)
+                    row.setValue(value(type, isOptional: field.isOptional, &random), field)
                 }
                 batch.insert(entity, number, row: row)
                 numbers[entity.name, default: []].append(number)

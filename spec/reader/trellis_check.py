@@ -43,6 +43,9 @@ def check_records(store, root, held):
             yield f"{root.name} {number}: {values}"
             continue
         counts[entity] = counts.get(entity, 0) + 1
+        for attribute in entity.attributes:
+            if values.raw[attribute["name"]] is None and not attribute["isOptional"]:
+                yield f"{root.name} {number}: {attribute['name']} is nil and not optional"
         for slot in values.left:
             yield f"{root.name} {number}: a value in the retired slot {slot}"
         held[root, number] = entity, values

@@ -13,6 +13,7 @@ import sys
 import trellis_model
 import trellis_writer
 from trellis_file import DELTA, FULL, hashed
+from trellis_model import REQUIRED
 from trellis_values import IN_HEAP
 
 
@@ -72,6 +73,21 @@ def nil_outside_the_record(record):
                 struct.pack_into("<II", made, 8 * (2 + slot + slot // 64), len(made), 1)
                 Lie.told += 1
                 break
+        return bytes(made)
+    return lying
+
+
+def nil_that_is_not_optional(record):
+    """5.1: the bit of what is not optional is clear."""
+    def lying(images, tag, slots, numbers, values, older, chance):
+        made = bytearray(record(images, tag, slots, numbers, values, older, chance))
+        count = struct.unpack_from("<H", made, 4)[0]
+        for name in REQUIRED & slots.keys():
+            if numbers[name] < count:
+                at = 8 * (1 + numbers[name] // 64 * 65)
+                bits = struct.unpack_from("<Q", made, at)[0] | 1 << numbers[name] % 64
+                struct.pack_into("<Q", made, at, bits)
+                Lie.told += 1
         return bytes(made)
     return lying
 
@@ -211,6 +227,7 @@ LIES = {
     "image-that-is-replaced": (trellis_writer, "log_frames", image_that_is_replaced),
     "frame-after-the-last-commit": (trellis_writer, "write", frame_after_the_last_commit),
     "nil-outside-the-record": (trellis_model, "record", nil_outside_the_record),
+    "nil-that-is-not-optional": (trellis_model, "record", nil_that_is_not_optional),
     "node-with-a-reserved-byte": (trellis_writer.Images, "node", node_with_a_reserved_byte),
     "blob-with-a-reserved-byte": (trellis_writer.Images, "run", blob_with_a_reserved_byte),
     "commits-without-catalog": (trellis_writer, "make_trees", commits_without_catalog),

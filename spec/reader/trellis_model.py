@@ -7,6 +7,7 @@ import struct
 from trellis_values import INTEGERS, IN_HEAP, TEXTS, column, decimal_bytes, text_max
 
 TYPES = ["bool", *INTEGERS, "float", "double", "decimal", "string", "data", "date", "uuid", "url"]
+REQUIRED = {"name", "int64Value"}  # attributes that are not optional
 RETIRING = set()  # entities that have lost a string property, whose slot was their last one
 TEXT = ["", "a", "Ærøskøbing", "日本語", "\"\\/\b\f\n\r\t", "\0\x01\x1f\x7f\x85\u2028",
         "𝄞🇦🇼"]
@@ -16,8 +17,8 @@ def entity(name, attributes, relationships=(), above=None, abstract=False, index
     made = {"name": name, "className": name, "isAbstract": abstract, "relationships":
             [dict(zip(("name", "destinationEntityName", "kind", "inverseName"), r),
                   deleteRule="nullify", minCount=0, maxCount=0) for r in relationships],
-            "attributes": [{"name": n, "type": t, "isOptional": True, "isCoded": False}
-                           for n, t in attributes],
+            "attributes": [{"name": n, "type": t, "isOptional": n not in REQUIRED,
+                            "isCoded": False} for n, t in attributes],
             "indexes": [list(i) for i in indexes], "uniqueConstraints": [list(u) for u in uniques]}
     return made if above is None else dict(made, superentityName=above)
 
@@ -55,9 +56,9 @@ def text(chance, page):
     return made.decode("utf-8", "ignore").encode() if chance.random() < 0.9 else made
 
 
-def value(kind, chance, page):
-    """A random value as `column` and records take it; None is nil."""
-    if chance.random() < 0.15:
+def value(name, kind, chance, page):
+    """A random value of a property as `column` and records take it; None is nil."""
+    if chance.random() < 0.15 and name not in REQUIRED:
         return None
     if kind == "bool":
         return chance.choice([0, 1, 1, 2, 1 << 63])  # keys have what the record says
@@ -97,7 +98,7 @@ class Objects:
 
     def add(self, name, slots, older):
         self.last += self.chance.choice([1, 1, 1, 7])
-        values = {n: None if t == "link" else value(t, self.chance, self.page)
+        values = {n: None if t == "link" else value(n, t, self.chance, self.page)
                   for n, t in slots.items()}
         if self.chance.random() < 0.5:  # so that it may lack the slots of later properties
             values.update(older[name][1])
@@ -161,8 +162,13 @@ def layout_of(entities, chance, page):
         own[name] = dict(zip(names, places))
         numbers[name] = {**above, **own[name]}
         for attribute in described["attributes"]:
-            found = value(attribute["type"], chance, page) if chance.random() < 0.5 else None
-            initials[attribute["name"]] = None if in_heap_and_long(found) else found
+            own_name = attribute["name"]
+            found = value(own_name, attribute["type"], chance, page)
+            if own_name in REQUIRED:
+                initials[own_name] = b"" if in_heap_and_long(found) else found
+            else:
+                isnil = in_heap_and_long(found) or chance.random() < 0.5
+                initials[own_name] = None if isnil else found
         count = chance.randrange(len(numbers[name]) + 1)
         older[name] = count, {n: initials.get(n) for n, slot in numbers[name].items()
                               if slot >= count}, int(name in RETIRING)

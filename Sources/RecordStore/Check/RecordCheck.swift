@@ -93,6 +93,9 @@ struct RecordCheck {
                 report("object \(number.rawValue) names a blob that is another one's as well")
             }
         }
+        for field in entity.fields where !field.isOptional && row.isNull(at: field.byteOffset) {
+            report("object \(number.rawValue) has no “\(field.name)”, which is not optional")
+        }
         for offset in entity.retiredOffsets
         where !row.isNull(at: offset) || row.uint(at: offset) != 0 {
             report("object \(number.rawValue) has a value of a property that is gone")

@@ -105,7 +105,8 @@ struct SalvageWriter {
         database.passNumbers(upTo: reserved, in: root.hierarchy)
     }
 
-    /// Copies large values into the new store; clears lost ones, and links to lost objects.
+    /// Copies large values into the new store; clears lost ones, and links to lost objects. What is
+    /// not optional and has no value becomes empty or zero.
     private func repair(
         _ row: inout RowBuffer, _ number: ObjectNumber, _ entity: EntityLayout,
         in transaction: RecordTransaction, _ report: inout SalvageReport
@@ -122,6 +123,15 @@ struct SalvageWriter {
                     tree,
                     "the object \(target.rawValue) that \(number.rawValue).\(field.name) "
                         + "leads to", number.rawValue...number.rawValue)
+            } else if !field.isOptional, row.view.isNull(at: offset) {
+                if field.isVariable {
+                    row.set([UInt8](), at: offset)
+                } else {
+                    row.set(UInt64(0), at: offset)
+                }
+                report.lose(
+                    tree, "the value of \(number.rawValue).\(field.name)",
+                    number.rawValue...number.rawValue)
             } else if field.isVariable, !row.view.isNull(at: offset), row.view.isBlob(at: offset) {
                 if let name = try? BlobName.read(row.view.heapBytes(at: offset)),
                     let copy = try transaction.copyBlob(name, of: salvage.pages)

@@ -248,7 +248,8 @@ import Testing
                     $0.name < $1.name
                 }
                 if let field = attributes.randomElement(using: &random), let type = field.type {
-                    row.setValue(RandomModels.value(type, &random), field)
+                    row.setValue(
+                        RandomModels.value(type, isOptional: field.isOptional, &random), field)
                 }
                 batch.update(entity, number, row: row)
             }
@@ -616,10 +617,8 @@ import Testing
                 // An attribute that is new in this step has the last default only.
                 earlierNames.contains(entity.attributes[number].name)
             else { return }
-            var value = Value.null
-            while value == .null {
-                value = RandomModels.value(entity.attributes[number].type, &random)
-            }
+            let value = RandomModels.value(
+                entity.attributes[number].type, isOptional: false, &random)
             schema.entities[index].attributes[number].isOptional = false
             schema.entities[index].attributes[number].defaultValue = value
             let name = entity.attributes[number].name

@@ -11,11 +11,11 @@ import Testing
         SchemaDescription(
             version: owner.kind == .toOne ? "V1" : "V2",
             [
-                EntityDescription("Being", required: ["uid": .int64]),
+                EntityDescription("Being", optional: ["uid": .int64]),
                 EntityDescription(
                     "Person", below: "Being",
                     relationships: [.toManyUnordered("dogs", to: "Dog", inverse: "owner")]),
-                EntityDescription("Dog", required: ["uid": .int64], relationships: [owner]),
+                EntityDescription("Dog", optional: ["uid": .int64], relationships: [owner]),
             ])
     }
 

@@ -9,7 +9,7 @@ import Testing
 @Suite struct StaleSalvageTests {
     private static let schema = SchemaDescription([
         EntityDescription(
-            "Player", required: ["name": .string],
+            "Player", optional: ["name": .string],
             relationships: [
                 .toManyUnordered("clubs", to: "Club", inverse: "members"),
                 .toManyUnordered("likes", to: "Club"),
