@@ -54,8 +54,8 @@ package class RecordReader {
     package final func ownedCopy(
         of row: RowView, _ entity: EntityLayout
     ) throws(StoreError) -> RowBuffer {
-        var copy = RowBuffer(copying: row)
-        guard entity.hasBlob(row) else { return copy }
+        if entity.isPlain(row) { return RowBuffer(copying: row) }
+        var copy = RowBuffer(copying: row, of: entity)
         for offset in entity.variableOffsets
         where row.isBlob(at: offset) && !row.isNull(at: offset) {
             do throws(StoreError) {

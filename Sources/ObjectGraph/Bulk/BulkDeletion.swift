@@ -223,7 +223,9 @@ final class BulkDeletion {
             }
             return
         }
-        let copy = try records.withRow(name.number, in: name.hierarchy) { RowBuffer(copying: $0) }
+        let copy = try records.withRow(name.number, in: name.hierarchy) { row in
+            RowBuffer(copying: row, of: records.schema.knownEntity(tag: row.entityTag))
+        }
         guard let copy else { return }
         defer { copy.deallocate() }
         try check(links, name, copy.view.entityTag)

@@ -88,7 +88,7 @@ struct LayoutPreparation {
                 let offsets = removed.stored(in: row)
                 guard !offsets.isEmpty else { return false }
                 let entity = schema.knownEntity(tag: row.entityTag)
-                let changed = RowBuffer(copying: row)
+                let changed = RowBuffer(copying: row, of: entity)
                 defer { changed.deallocate() }
                 for offset in offsets {
                     if entity.variableOffsets.contains(offset), row.isBlob(at: offset) {
@@ -107,12 +107,12 @@ struct LayoutPreparation {
     private func replaceNil() throws(StoreError) {
         let filled = FilledFields(plan, schema)
         for hierarchy in filled.hierarchies.sorted(by: { $0.rootTag < $1.rootTag }) {
-            try RecordRewrite(run, hierarchy).update { _, _, row throws(StoreError) in
+            try RecordRewrite(run, hierarchy).update { _, entity, row throws(StoreError) in
                 let missing = filled.missing(in: row)
                 guard !missing.isEmpty else { return nil }
                 var values: [Value] = []
                 for (_, fill) in missing { values.append(try fill.value()) }
-                var changed = RowBuffer(copying: row)
+                var changed = RowBuffer(copying: row, of: entity)
                 for ((field, _), value) in zip(missing, values) {
                     changed.setValue(value, field)
                 }

@@ -142,7 +142,8 @@ struct EntityRewrite {
         }
         var changed =
             isInPlace
-            ? RowBuffer(copying: row, spare: Self.spareSizeInBytes) : destination.emptyRow()
+            ? RowBuffer(copying: row, of: destination, spare: Self.spareSizeInBytes)
+            : destination.emptyRow()
         do throws(StoreError) {
             for field in cleared { changed.clear(at: field.byteOffset) }
             for (position, assignment) in assignments.enumerated() {

@@ -244,9 +244,10 @@ struct LinkRewriter {
             if let other = row.link(at: field.byteOffset), other != target {
                 throw conflict(relationship, owner, other, target)
             }
-            let changed = RowBuffer(copying: row)
+            let entity = schema.knownEntity(tag: row.entityTag)
+            let changed = RowBuffer(copying: row, of: entity)
             changed.setLink(target, at: field.byteOffset)
-            return (schema.knownEntity(tag: row.entityTag), changed)
+            return (entity, changed)
         }
         guard let (entity, row) = changed else { return }
         batch.update(entity, owner, row: row)

@@ -1,6 +1,19 @@
 import PageStore
 
 extension RowBuffer {
+    /// A copy of a stored record, of which every value can be set.
+    ///
+    /// The values of a record that another writer has stored may share bytes with each other and
+    /// with slots (spec/05, 5.2). They are moved apart, because a value is set in place.
+    package init(copying row: RowView, of entity: EntityLayout, spare: Int = 0) {
+        self.init(copying: row, spare: spare)
+        guard !entity.isPlain(row) else { return }
+        let bytes = compacted(
+            variableOffsets: entity.variableOffsets, fixedSize: entity.fixedSize)
+        deallocate()
+        self = bytes.withView { RowBuffer(copying: $0, spare: spare) }
+    }
+
     /// Appends the record with its heap in slot order and without gaps: the only form in which a
     /// record is stored, so that equal records have equal bytes.
     package func compact(into buffer: ByteBuffer, variableOffsets: [Int], fixedSize: Int) {

@@ -23,6 +23,7 @@ package struct RowBuffer {
         if bytes.count >= RowLayout.headerSize { store(UInt16(0), RowLayout.flags) }
     }
 
+    /// A copy of a record that is not stored, or of one that is only read: see `init(copying:of:)`.
     package init(copying row: RowView, spare: Int = 0) {
         self.init(copying: row.bytes, spare: spare)
     }

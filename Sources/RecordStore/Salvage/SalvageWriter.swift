@@ -82,7 +82,9 @@ struct SalvageWriter {
                 let (entity, bytes) = salvage.record(entry.content, in: root.hierarchy)
             else { return }
             last = max(last, number.rawValue)
-            var row = bytes.withView { RowBuffer(copying: $0) }
+            var row = bytes.withView {
+                RowBuffer(copying: RowView(checked: $0), of: entity)
+            }
             defer { row.deallocate() }
             try repair(&row, number, entity, in: transaction, &report)
             batch.insert(database.schema.knownEntity(tag: entity.tag), number, row: row)

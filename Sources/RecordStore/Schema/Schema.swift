@@ -354,6 +354,21 @@ package final class EntityLayout: Sendable, Hashable {
         return false
     }
 
+    /// Whether a record has no blob, and its values follow the slots and each other, so that each
+    /// can be changed in place. Another writer may store them otherwise (spec/05, 5.2), also behind
+    /// nil.
+    func isPlain(_ row: RowView) -> Bool {
+        var end = UInt64(fixedSize)
+        for offset in variableOffsets {
+            let slot = row.uint(at: offset)
+            let (start, count) = (slot & 0xFFFF_FFFF, slot >> 32)
+            if count == 0 { continue }
+            guard start >= end, count < 1 << 31 else { return false }
+            end = start + count
+        }
+        return true
+    }
+
     /// Validates bytes from a file against the newest layout, once; afterwards reading a property
     /// is a plain load. A record that fails may be valid in an older layout: see ``widened(_:)``.
     package func check(_ bytes: ByteView) -> Bool {

@@ -1,8 +1,10 @@
 import Foundation
-import PageStore
-import RecordStore
 import SampleSchemas
+import TestSupport
 import Testing
+
+@testable import PageStore
+@testable import RecordStore
 
 /// Records that only another writer makes: spec/05-records.md and spec/06-keys.md.
 @Suite struct StrangeRowTests {
@@ -140,5 +142,54 @@ import Testing
         bytes[place] = 8
         bytes[place + 7] = 0x80
         #expect(!bytes.withView { thing.check($0) })
+    }
+
+    /// A record in which a text and a UUID have the same bytes, and a nil decimal those of the
+    /// header.
+    private func sharingRow() throws -> [UInt8] {
+        var row = thing.emptyRow()
+        defer { row.deallocate() }
+        row.set(Int64(7), at: try offset("size"))
+        row.set([UInt8](repeating: 0x61, count: 16), at: try offset("text"))
+        let start = row.view.heap(at: try offset("text")).start
+        for (name, start) in [("name", start), ("price", 8)] {
+            row.store(UInt32(start), try offset(name))
+            row.store(UInt32(16), try offset(name) + 4)
+        }
+        row.setNull(false, at: try offset("name"))
+        return row.view.bytes.array()
+    }
+
+    /// A bug: a value was set in place, whatever else had its bytes.
+    @Test func `setting a value that shares its bytes changed others`() throws {
+        let files = MemoryFileSystem()
+        try RecordDatabase.open(.file("store"), schema: Self.schema, files: files).close()
+        let engine = try Engine.open(path: "store", files: files)
+        let transaction = try engine.beginWrite()
+        let catalog = try #require(try Catalog.open(transaction))
+        let tree = try #require(try catalog.tree("records/Thing", of: transaction))
+        let (key, record) = (RecordKey.bytes(ObjectNumber(1)), try sharingRow())
+        _ = try transaction.insert(key.span, record.span, into: tree)
+        _ = try transaction.commit()
+        try engine.close()
+        let database = try RecordDatabase.open(
+            .file("store"), schema: Self.schema, files: files)
+        let snapshot = try database.snapshot()
+        let before = try snapshot.withRow(ObjectNumber(1), in: thing.hierarchy) { row in
+            thing.fields.map { row.value($0) }
+        }
+        #expect(before?.filter { $0 != .null }.count == 3)
+        for changed in ["text", "name", "price"] {
+            let found = try snapshot.row(ObjectNumber(1), in: thing.hierarchy)
+            guard var row = found else { return Issue.record("there is no record") }
+            defer { row.deallocate() }
+            let new = [UInt8](repeating: 0x31, count: 16)
+            row.set(new, at: try offset(changed))
+            #expect(row.view.byteArray(at: try offset(changed)) == new)
+            for (field, value) in zip(thing.fields, try #require(before))
+            where field.name != changed {
+                #expect(row.view.value(field) == value, "\(field.name) after \(changed)")
+            }
+        }
     }
 }
