@@ -9,9 +9,9 @@ import TestSupport
 /// The public API neither traps nor runs for ever, and gives no answer but those of ``Verdict``.
 ///
 /// Some lies make another store that is as valid. Only these are permitted answers where `check`
-/// finds nothing: at most two objects, for as many are neighbours in a page, differ in values that
-/// nothing else in the file repeats (`b`, `tag`, `blob`, `marks`), or in a list that has no
-/// inverse. Values that an index repeats, links, the objects that there are and their entities are
+/// finds nothing: objects differ in values that nothing else in the file repeats (`b`, `tag`,
+/// `blob`, `marks`), or in a list that has no inverse. A lie in an entry concerns one object or two;
+/// one in the bytes of a page concerns all of the page's that are compressed by them. Values that an index repeats, links, the objects that there are and their entities are
 /// stored twice, and a lie in one of the two must be found: by `check`, or by the call that meets
 /// it. A lie in what only bounds (the largest number given out, free space, a fence) may have no
 /// effect.
@@ -66,7 +66,7 @@ struct GraphLies: GraphPart {
             guard let lie, lie.bytes != sample.bytes else { continue }
             do {
                 let start = ContinuousClock.now
-                let verdict = try judge.judge(lie.bytes)
+                let verdict = try judge.judge(lie.bytes, reach: lie.reach)
                 let seconds = (ContinuousClock.now - start) / .seconds(1)
                 guard seconds < Self.secondsMax else {
                     throw ProofFailure("it takes \(Int(seconds)) s")
@@ -127,6 +127,8 @@ struct StoreLie {
     var text: String
     /// Whether it contradicts the rest of the file, so that something must report it.
     var isStructural: Bool
+    /// How many objects it may give other values.
+    var reach = 2
 }
 
 /// Lies in the bytes of pages, of the map, and of the allocation state.
@@ -162,7 +164,7 @@ private struct PageLies {
         return StoreLie(
             bytes: changed, kind: "pages",
             text: "\(value) in \(size) bytes at \(offset) of the extent at \(extent.lowerBound)",
-            isStructural: false)
+            isStructural: false, reach: .max)
     }
 }
 

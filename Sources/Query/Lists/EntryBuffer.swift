@@ -51,8 +51,8 @@ struct EntryBuffer {
     }
 
     /// Evenly filled leaves of all entries.
-    func leaves() -> [CountedLeaf] {
-        Self.shares(of: count, max: KeyRun.entriesMax).map(leaf)
+    func leaves(max: Int = KeyRun.entriesMax) -> [CountedLeaf] {
+        Self.shares(of: count, max: max).map(leaf)
     }
 
     /// The fewest ranges of at most `max`, whose sizes differ by at most one.

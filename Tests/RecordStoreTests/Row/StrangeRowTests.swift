@@ -181,7 +181,8 @@ import Testing
         #expect(before?.filter { $0 != .null }.count == 3)
         for changed in ["text", "name", "price"] {
             let found = try snapshot.row(ObjectNumber(1), in: thing.hierarchy)
-            guard var row = found else { return Issue.record("there is no record") }
+            try #require(found != nil)
+            guard var row = found else { return }
             defer { row.deallocate() }
             let new = [UInt8](repeating: 0x31, count: 16)
             row.set(new, at: try offset(changed))
