@@ -10,11 +10,11 @@ import TestSupport
 ///
 /// Some lies make another store that is as valid. Only these are permitted answers where `check`
 /// finds nothing: objects differ in values that nothing else in the file repeats (`b`, `tag`,
-/// `blob`, `marks`), or in a list that has no inverse. A lie in an entry concerns one object or two;
-/// one in the bytes of a page concerns all of the page's that are compressed by them. Values that an index repeats, links, the objects that there are and their entities are
-/// stored twice, and a lie in one of the two must be found: by `check`, or by the call that meets
-/// it. A lie in what only bounds (the largest number given out, free space, a fence) may have no
-/// effect.
+/// `blob`, `marks`), or in a list that has no inverse. A lie in an entry concerns one object or
+/// two; one in the bytes of a page concerns all of the page's that are compressed by them. Values
+/// that an index repeats, links, the objects that there are and their entities are stored twice,
+/// and a lie in one of the two must be found: by `check`, or by the call that meets it. A lie in
+/// what only bounds (the largest number given out, free space, a fence) may have no effect.
 struct GraphLies: GraphPart {
     /// What becomes of a lie.
     enum Verdict: String, CaseIterable {

@@ -198,9 +198,9 @@ extension ListMonitor {
         _ sections: [Int], _ content: ListContent,
         _ tell: (ListObserverEntry<O>, any NSFetchedResultsSectionInfo, Int) -> Void
     ) {
-        guard feed.terms.section.hasSections, told.contains(where: { $0.section != nil }) else {
-            return
-        }
+        guard !sections.isEmpty, feed.terms.section.hasSections,
+            told.contains(where: { $0.section != nil })
+        else { return }
         for section in sections {
             let info = sectionInfo(section, in: content)
             for observer in told { tell(observer, info, section) }

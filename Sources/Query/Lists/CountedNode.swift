@@ -24,6 +24,19 @@ struct EntryMarks: Sendable {
         return count
     }
 
+    /// The index at which a run of equal numbers begins. The first one has the number 0, and there
+    /// must be as many.
+    func start(ofRun run: Int) -> Int {
+        var (index, rest) = (0, run)
+        var last = first
+        while rest > 0 {
+            index += 1
+            let value = values[index]
+            if value != last { (last, rest) = (value, rest - 1) }
+        }
+        return index
+    }
+
     /// The marks of `count` entries with one inserted at an index.
     func inserting(_ mark: UInt32, at index: Int, of count: Int) -> EntryMarks {
         if values.isEmpty && mark == first { return self }

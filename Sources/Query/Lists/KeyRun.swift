@@ -198,10 +198,15 @@ struct KeyRun: Sendable {
     /// Whether the first entries of two runs have the same item and the same stored key.
     static func areSame(_ left: KeyRun, _ right: KeyRun) -> Bool {
         guard left.item(0) == right.item(0), left.isCut(0) == right.isCut(0) else { return false }
-        var (a, b): ([UInt8], [UInt8]) = ([], [])
-        left.append(key: 0, to: &a)
-        right.append(key: 0, to: &b)
-        return a == b
+        let (leftOwn, rightOwn) = (left.ownRange(0), right.ownRange(0))
+        let (leftShared, rightShared) = (Int(left.sharedCount), Int(right.sharedCount))
+        guard leftShared + leftOwn.count == rightShared + rightOwn.count else { return false }
+        for offset in 0..<leftShared + leftOwn.count {
+            let place = offset < leftShared ? offset : leftOwn.lowerBound + offset - leftShared
+            let other = offset < rightShared ? offset : rightOwn.lowerBound + offset - rightShared
+            if left.bytes[place] != right.bytes[other] { return false }
+        }
+        return true
     }
 
     /// Whether the stored part of a key proves that it differs from `key`.

@@ -66,8 +66,10 @@ package struct ListContent: Sendable {
     }
 
     package func path(of index: Int) -> ListPath {
+        guard names != nil else { return ListPath(section: 0, item: index) }
         let section = section(holding: index)
-        return ListPath(section: section, item: index - indices(ofSection: section).lowerBound)
+        let start = max(tree.start(ofSection: firstSection + section), ranks.lowerBound)
+        return ListPath(section: section, item: index - (start - ranks.lowerBound))
     }
 
     func section(holding index: Int) -> Int {

@@ -34,20 +34,14 @@ extension CountedTree {
     }
 
     /// The first rank of a run; the list's count for the run after the last.
-    private func start(ofSection section: Int) -> Int {
+    func start(ofSection section: Int) -> Int {
         guard section > 0 else { return 0 }
         guard section < sectionCount, var node = root else { return count }
         var (rest, rank) = (section, 0)
         while true {
             switch node {
             case .leaf(let leaf):
-                var index = 1
-                while index < leaf.count {
-                    if leaf.sections[index] != leaf.sections[index - 1] { rest -= 1 }
-                    if rest == 0 { break }
-                    index += 1
-                }
-                return rank + index
+                return rank + leaf.sections.start(ofRun: rest)
             case .branch(let branch):
                 let child = branch.child(reaching: rest)
                 rank += branch.start(of: child)

@@ -1,8 +1,8 @@
 import RecordStore
 
 /// A list's request resolved against the schema of a store. Only this file of the folder uses the
-/// planner and the evaluator.
-struct RequestParts {
+/// planner and the evaluator. A class, because each step hands it on several times.
+final class RequestParts {
     let entity: EntityLayout
     let order: [ResolvedSortKey]
     /// Nil for a list without sections, or with computed ones.
@@ -48,14 +48,14 @@ struct RequestParts {
         for path in order.map(\.path) + watched + [section].compactMap({ $0 }) { admit(path) }
     }
 
-    private mutating func admit(_ path: ResolvedPath) {
+    private func admit(_ path: ResolvedPath) {
         note(path)
         if case .collection = path.end {
             refusal = refusal ?? "a path of \(entity.name) ends with a to-many relationship"
         }
     }
 
-    private mutating func note(_ path: ResolvedPath) {
+    private func note(_ path: ResolvedPath) {
         for step in path.steps { readHierarchies.insert(step.hierarchy) }
         guard case .collection(let collection) = path.end else { return }
         readRelationships.append(collection.relationship)
@@ -73,7 +73,7 @@ struct RequestParts {
 
     // MARK: The condition's paths
 
-    private mutating func collect(_ condition: ResolvedCondition) {
+    private func collect(_ condition: ResolvedCondition) {
         switch condition {
         case .constant: break
         case .and(let parts), .or(let parts): for part in parts { collect(part) }
@@ -84,7 +84,7 @@ struct RequestParts {
         }
     }
 
-    private mutating func collect(_ operand: ResolvedOperand) {
+    private func collect(_ operand: ResolvedOperand) {
         switch operand {
         case .constant, .values, .selfObject: break
         case .path(let path):
@@ -137,8 +137,8 @@ struct RequestParts {
     }
 }
 
-/// Evaluates what a list needs of the records of one commit.
-struct RecordEvaluation {
+/// Evaluates what a list needs of the records of one commit. A class for the same reason.
+final class RecordEvaluation {
     let reader: RecordReader
     let parts: RequestParts
     private let filter: RecordFilter

@@ -108,9 +108,15 @@ package struct PreparedQuery {
     }
 }
 
-struct ResolvedSortKey {
-    var path: ResolvedPath
-    var isAscending: Bool
+/// A class, because a path is large and the key of each record is made of these.
+final class ResolvedSortKey {
+    let path: ResolvedPath
+    let isAscending: Bool
+
+    init(path: ResolvedPath, isAscending: Bool) {
+        self.path = path
+        self.isAscending = isAscending
+    }
 }
 
 extension PathResolver {
