@@ -29,11 +29,21 @@ package struct SparseBitMap {
         return end
     }
 
-    /// 64 numbers from a multiple of 64 on.
-    package func word(at index: UInt64) -> UInt64 {
+    /// Passes words of 64 numbers to the body, from a multiple of 64 on, each with its index among
+    /// them. Those of parts that do not exist are left out: they are zero.
+    package func forEachWord(
+        from start: UInt64, count: Int, _ body: (_ index: Int, _ word: UInt64) -> Void
+    ) {
         let wordCount = Self.partSize / 64
-        guard let part = parts[index / wordCount] else { return 0 }
-        return part.words[Int(index % wordCount)]
+        var index = 0
+        while index < count {
+            let (key, first) = (start + UInt64(index)).quotientAndRemainder(dividingBy: wordCount)
+            let length = min(count - index, Int(wordCount - first))
+            if let part = parts[key] {
+                for offset in 0..<length { body(index + offset, part.words[Int(first) + offset]) }
+            }
+            index += length
+        }
     }
 
     // MARK: Changing

@@ -350,8 +350,8 @@ struct SavedSpace {
     func zoneImage(_ zone: Int) -> PageBuffer {
         let page = PageBuffer(id: PageID(UInt64(zone)), count: unitsPerZone / 8)
         let first = UInt64(zone) * UInt64(unitsPerZone / 64)
-        for index in 0..<(unitsPerZone / 64) {
-            page.setUInt64(bits.word(at: first + UInt64(index)), at: index * 8)
+        bits.forEachWord(from: first, count: unitsPerZone / 64) { index, word in
+            page.setUInt64(word, at: index * 8)
         }
         return page
     }
