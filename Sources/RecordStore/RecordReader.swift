@@ -55,7 +55,7 @@ package class RecordReader {
         of row: RowView, _ entity: EntityLayout
     ) throws(StoreError) -> RowBuffer {
         if entity.isPlain(row) { return RowBuffer(copying: row) }
-        var copy = RowBuffer(copying: row, of: entity)
+        var copy = try RowBuffer(copying: row, of: entity)
         for offset in entity.variableOffsets
         where row.isBlob(at: offset) && !row.isNull(at: offset) {
             do throws(StoreError) {

@@ -223,8 +223,8 @@ final class BulkDeletion {
             }
             return
         }
-        let copy = try records.withRow(name.number, in: name.hierarchy) { row in
-            RowBuffer(copying: row, of: records.schema.knownEntity(tag: row.entityTag))
+        let copy = try records.withRow(name.number, in: name.hierarchy) { row throws(StoreError) in
+            try RowBuffer(copying: row, of: records.schema.knownEntity(tag: row.entityTag))
         }
         guard let copy else { return }
         defer { copy.deallocate() }

@@ -118,7 +118,7 @@ final class BulkUpdate {
         try records.lendRow(number, in: hierarchy) { row in
             try check(row.entityTag, number)
             values = try assignments.map { try records.value($0.field, of: row) }
-            copy = RowBuffer(
+            copy = try RowBuffer(
                 copying: row, of: records.schema.knownEntity(tag: row.entityTag))
         }
         guard var row = copy else { return }

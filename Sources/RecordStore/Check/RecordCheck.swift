@@ -58,7 +58,7 @@ struct RecordCheck {
     // MARK: Records
 
     private mutating func checkRecords(_ root: EntityLayout) {
-        let findingCount = findings.count
+        var isReadable = true
         var tags: [ObjectNumber: UInt16] = [:]
         let cursor = reader.recordCursor(root.hierarchy)
         do throws(StoreError) {
@@ -66,6 +66,7 @@ struct RecordCheck {
                 Catalog.numberKey(root.hierarchy), of: reader.view)
             while try cursor.next() {
                 if cursor.number.rawValue > last || cursor.number.rawValue == 0 {
+                    isReadable = false
                     report("\(root.name) \(cursor.number.rawValue) was never given out")
                 }
                 do throws(StoreError) {
@@ -73,13 +74,15 @@ struct RecordCheck {
                     tags[cursor.number] = row.entityTag
                     try take(row, cursor.number)
                 } catch {
+                    isReadable = false
                     report(Finding(error))
                 }
             }
         } catch {
+            isReadable = false
             report(Finding(error))
         }
-        if findings.count == findingCount { self.tags[root.tag] = tags }
+        if isReadable { self.tags[root.tag] = tags }
     }
 
     /// Reads all values of a record, and adds the index entries and links that it requires.

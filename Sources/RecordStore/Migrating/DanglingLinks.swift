@@ -33,7 +33,7 @@ extension MigrationRun {
                         isLoss: tag != nil)
                 }
             }
-            let changed = RowBuffer(copying: row, of: entity)
+            let changed = try RowBuffer(copying: row, of: entity)
             changed.setLink(nil, at: field.byteOffset)
             return changed
         }

@@ -88,7 +88,7 @@ struct LayoutPreparation {
                 let offsets = removed.stored(in: row)
                 guard !offsets.isEmpty else { return false }
                 let entity = schema.knownEntity(tag: row.entityTag)
-                let changed = RowBuffer(copying: row, of: entity)
+                let changed = try RowBuffer(copying: row, of: entity)
                 defer { changed.deallocate() }
                 for offset in offsets {
                     if entity.variableOffsets.contains(offset), row.isBlob(at: offset) {
@@ -107,12 +107,21 @@ struct LayoutPreparation {
     private func replaceNil() throws(StoreError) {
         let filled = FilledFields(plan, schema)
         for hierarchy in filled.hierarchies.sorted(by: { $0.rootTag < $1.rootTag }) {
-            try RecordRewrite(run, hierarchy).update { _, entity, row throws(StoreError) in
+            try RecordRewrite(run, hierarchy).update { number, entity, row throws(StoreError) in
                 let missing = filled.missing(in: row)
                 guard !missing.isEmpty else { return nil }
                 var values: [Value] = []
-                for (_, fill) in missing { values.append(try fill.value()) }
-                var changed = RowBuffer(copying: row, of: entity)
+                for (field, fill) in missing {
+                    let value = try fill.value()
+                    guard value != .null else {
+                        throw StoreError(
+                            .invalidArgument,
+                            "\(entity.name).\(field.name) may not be nil, and object "
+                                + "\(number.rawValue) has no value")
+                    }
+                    values.append(value)
+                }
+                var changed = try RowBuffer(copying: row, of: entity)
                 for ((field, _), value) in zip(missing, values) {
                     changed.setValue(value, field)
                 }

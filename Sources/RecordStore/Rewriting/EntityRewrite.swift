@@ -142,7 +142,7 @@ struct EntityRewrite {
         }
         var changed =
             isInPlace
-            ? RowBuffer(copying: row, of: destination, spare: Self.spareSizeInBytes)
+            ? try RowBuffer(copying: row, of: destination, spare: Self.spareSizeInBytes)
             : destination.emptyRow()
         do throws(StoreError) {
             for field in cleared { changed.clear(at: field.byteOffset) }

@@ -245,7 +245,7 @@ struct LinkRewriter {
                 throw conflict(relationship, owner, other, target)
             }
             let entity = schema.knownEntity(tag: row.entityTag)
-            let changed = RowBuffer(copying: row, of: entity)
+            let changed = try RowBuffer(copying: row, of: entity)
             changed.setLink(target, at: field.byteOffset)
             return (entity, changed)
         }

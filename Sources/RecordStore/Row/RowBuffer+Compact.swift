@@ -4,8 +4,14 @@ extension RowBuffer {
     /// A copy of a stored record, of which every value can be set.
     ///
     /// The values of a record that another writer has stored may share bytes with each other and
-    /// with slots (spec/05, 5.2). They are moved apart, because a value is set in place.
-    package init(copying row: RowView, of entity: EntityLayout, spare: Int = 0) {
+    /// with slots (spec/05, 5.2). They are moved apart, because a value is set in place. Throws
+    /// `tooLarge` where that would take far more memory than the record.
+    package init(
+        copying row: RowView, of entity: EntityLayout, spare: Int = 0
+    ) throws(StoreError) {
+        guard let size = entity.sizeOfCopy(row), size + spare <= Self.sizeMax else {
+            throw StoreError(.tooLarge, "a record of \(entity.name) is too long to copy")
+        }
         self.init(copying: row, spare: spare)
         guard !entity.isPlain(row) else { return }
         let bytes = compacted(

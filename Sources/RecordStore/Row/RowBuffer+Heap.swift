@@ -13,7 +13,7 @@ extension RowBuffer {
     /// leads.
     static let headSize = 16
     private static let leadSize = 8
-    private static let sizeMax = Int(Int32.max) - 64
+    static let sizeMax = Int(Int32.max) - 64
 
     var isLong: Bool { capacity >= Self.longCapacity }
 

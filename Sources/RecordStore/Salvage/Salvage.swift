@@ -152,7 +152,9 @@ package struct Salvage {
         record.withView { bytes in
             guard bytes.count >= RowLayout.headerSize,
                 let entity = schema.entity(tag: bytes.uint16(at: RowLayout.entityTag)),
-                entity.check(bytes) || entity.older(bytes) != nil
+                entity.check(bytes)
+                    ? entity.sizeOfCopy(RowView(checked: bytes)) != nil
+                    : entity.older(bytes) != nil
             else { return nil }
             return entity
         }

@@ -1,3 +1,4 @@
+import Foundation
 import PageStore
 
 /// Writes the objects that a salvage found into a new store.
@@ -82,8 +83,8 @@ struct SalvageWriter {
                 let (entity, bytes) = salvage.record(entry.content, in: root.hierarchy)
             else { return }
             last = max(last, number.rawValue)
-            var row = bytes.withView {
-                RowBuffer(copying: RowView(checked: $0), of: entity)
+            var row = try bytes.withView { bytes throws(StoreError) in
+                try RowBuffer(copying: RowView(checked: bytes), of: entity)
             }
             defer { row.deallocate() }
             try repair(&row, number, entity, in: transaction, &report)
@@ -126,11 +127,7 @@ struct SalvageWriter {
                     "the object \(target.rawValue) that \(number.rawValue).\(field.name) "
                         + "leads to", number.rawValue...number.rawValue)
             } else if !field.isOptional, row.view.isNull(at: offset) {
-                if field.isVariable {
-                    row.set([UInt8](), at: offset)
-                } else {
-                    row.set(UInt64(0), at: offset)
-                }
+                Self.setEmpty(&row, field)
                 report.lose(
                     tree, "the value of \(number.rawValue).\(field.name)",
                     number.rawValue...number.rawValue)
@@ -147,6 +144,16 @@ struct SalvageWriter {
                     tree, "the value of \(number.rawValue).\(field.name)",
                     number.rawValue...number.rawValue)
             }
+        }
+    }
+
+    /// Sets an attribute to what a new object's would be without a default.
+    private static func setEmpty(_ row: inout RowBuffer, _ field: FieldLayout) {
+        switch field.type {
+        case .uuid: row.set([UInt8](repeating: 0, count: 16), at: field.byteOffset)
+        case .decimal: row.set(Decimal(0), at: field.byteOffset)
+        case .string, .url, .data: row.set([UInt8](), at: field.byteOffset)
+        default: row.set(UInt64(0), at: field.byteOffset)
         }
     }
 

@@ -369,6 +369,15 @@ package final class EntityLayout: Sendable, Hashable {
         return true
     }
 
+    /// The size of a record's copy in which no values share bytes; nil if that is more than a
+    /// reader must accept (spec/08).
+    func sizeOfCopy(_ row: RowView) -> Int? {
+        if isPlain(row) { return row.bytes.count }
+        var size = fixedSize
+        for offset in variableOffsets { size += row.heap(at: offset).count }
+        return size <= max(2 * row.bytes.count, 16 << 20) ? size : nil
+    }
+
     /// Validates bytes from a file against the newest layout, once; afterwards reading a property
     /// is a plain load. A record that fails may be valid in an older layout: see ``widened(_:)``.
     package func check(_ bytes: ByteView) -> Bool {

@@ -162,4 +162,40 @@ import Testing
         }
         try stack.close()
     }
+
+    enum Sealed {
+        final class Ticket: CoreStoreObject {
+            @Field.Stored("number") var number: Int = 0
+            @Field.Coded(
+                "token", coder: (encode: { _ in nil }, decode: { "\($0?.count ?? 0)" }),
+                dynamicInitialValue: { "new" })
+            var token: String
+        }
+    }
+
+    enum Unsealed {
+        final class Ticket: CoreStoreObject {
+            @Field.Stored("number") var number: Int = 0
+            @Field.Coded("token", coder: FieldCoders.Json.self) var token: String?
+        }
+    }
+
+    /// A bug: the file had nil in a required property, and each later change of the object failed.
+    @Test func `a first value that cannot be encoded was written as nil`() throws {
+        defer { try? FileManager.default.removeItem(at: url) }
+        let before = stack([Entity<Unsealed.Ticket>("Ticket")], "V1")
+        try before.addStorageAndWait(LocalStore(fileURL: url))
+        try before.perform { $0.create(Into<Unsealed.Ticket>()).number = 7 }
+        try before.close()
+        let after = stack([Entity<Sealed.Ticket>("Ticket")], "V2")
+        #expect(throws: CoreStoreError.self) {
+            try after.addStorageAndWait(LocalStore(fileURL: url))
+        }
+        try after.close()
+        let again = stack([Entity<Unsealed.Ticket>("Ticket")], "V1")
+        try again.addStorageAndWait(LocalStore(fileURL: url))
+        let number = try queue.sync { try again.fetchOne(From<Unsealed.Ticket>())?.number }
+        #expect(number == 7)
+        try again.close()
+    }
 }
