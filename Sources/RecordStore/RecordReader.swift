@@ -54,8 +54,10 @@ package class RecordReader {
     package final func ownedCopy(
         of row: RowView, _ entity: EntityLayout
     ) throws(StoreError) -> RowBuffer {
-        if entity.isPlain(row) { return RowBuffer(copying: row) }
-        var copy = try RowBuffer(copying: row, of: entity)
+        let form = entity.heapForm(of: row)
+        var copy =
+            form.isInOrder ? RowBuffer(copying: row) : try RowBuffer(copying: row, of: entity)
+        guard form.hasBlob else { return copy }
         for offset in entity.variableOffsets
         where row.isBlob(at: offset) && !row.isNull(at: offset) {
             do throws(StoreError) {

@@ -11,10 +11,10 @@ import TestSupport
 /// Some lies make another store that is as valid. Only these are permitted answers where `check`
 /// finds nothing: objects differ in values that nothing else in the file repeats (`b`, `tag`,
 /// `blob`, `marks`), or in a list that has no inverse. A lie in an entry concerns one object or
-/// two; one in the bytes of a page concerns all of the page's that are compressed by them. Values
-/// that an index repeats, links, the objects that there are and their entities are stored twice,
-/// and a lie in one of the two must be found: by `check`, or by the call that meets it. A lie in
-/// what only bounds (the largest number given out, free space, a fence) may have no effect.
+/// two; one in the bytes of a page as many as the page has entries, because LZ4 repeats bytes.
+/// Values that an index repeats, links, the objects that there are and their entities are stored
+/// twice, and a lie in one of the two must be found: by `check`, or by the call that meets it. A
+/// lie in what only bounds (the largest number given out, free space, a fence) may have no effect.
 struct GraphLies: GraphPart {
     /// What becomes of a lie.
     enum Verdict: String, CaseIterable {
@@ -55,7 +55,7 @@ struct GraphLies: GraphPart {
 
     private mutating func store(_ sampleSeed: UInt64) throws {
         let sample = try Self.sample(sampleSeed)
-        let (pages, entries) = (PageLies(sample.bytes), try EntryLies(sample.bytes))
+        let (pages, entries) = (try PageLies(sample.bytes), try EntryLies(sample.bytes))
         let judge = GraphLieJudge(sample)
         guard try judge.judge(sample.bytes) == .harmless else {
             throw ProofFailure("seed \(seed), lies, store \(sampleSeed): it is not sound")
@@ -135,10 +135,25 @@ struct StoreLie {
 private struct PageLies {
     private let bytes: [UInt8]
     private let seal: StoreSeal
+    /// How many entries the pages have, by their IDs.
+    private var entryCounts: [UInt64: Int] = [:]
 
-    init(_ bytes: [UInt8]) {
+    init(_ bytes: [UInt8]) throws {
         self.bytes = bytes
         seal = StoreSeal(bytes)
+        let engine = try EntryLies.reader(bytes)
+        defer { try? engine.close() }
+        let snapshot = try engine.snapshot()
+        for extent in seal.extents {
+            let id = id(of: extent)
+            guard let page = try? snapshot.page(PageID(id)) else { continue }
+            entryCounts[id] = PageSummary(page).entries.count
+        }
+    }
+
+    /// What an extent's header names: a page, unless the extent is of another kind.
+    private func id(of extent: Range<Int>) -> UInt64 {
+        bytes.withView { $0.uint64(at: extent.lowerBound + 8) }
     }
 
     func lie(_ random: inout SeededRandom) throws -> StoreLie? {
@@ -164,7 +179,7 @@ private struct PageLies {
         return StoreLie(
             bytes: changed, kind: "pages",
             text: "\(value) in \(size) bytes at \(offset) of the extent at \(extent.lowerBound)",
-            isStructural: false, reach: .max)
+            isStructural: false, reach: max(2, entryCounts[id(of: extent)] ?? 0))
     }
 }
 
@@ -189,9 +204,7 @@ private struct EntryLies {
 
     init(_ bytes: [UInt8]) throws {
         self.bytes = bytes
-        var options = Engine.Options()
-        options.mode = .reading
-        let engine = try Engine.open(path: Self.path, options: options, files: Self.disk(bytes))
+        let engine = try Self.reader(bytes)
         defer { try? engine.close() }
         let snapshot = try engine.snapshot()
         guard let catalog = try CatalogView(snapshot) else {
@@ -209,6 +222,12 @@ private struct EntryLies {
             trees.append(tree)
             entries[tree.tree] = found
         }
+    }
+
+    static func reader(_ bytes: [UInt8]) throws -> Engine {
+        var options = Engine.Options()
+        options.mode = .reading
+        return try Engine.open(path: path, options: options, files: disk(bytes))
     }
 
     private static func disk(_ bytes: [UInt8]) -> SimulatedDisk {

@@ -331,6 +331,7 @@ class Store:
         need(entity.root is root, f"a record of {entity.name} among those of {root.name}")
         need(layout == 1 and count in entity.counts, "a record of another layout")
         words = unpack(f"{1 + (count + 63) // 64 + count}Q", record)
+        size = 8 * len(words)
         values = Values()
         values.left = [slot for slot in entity.retired if slot < count and not (
             words[1 + slot // 64 * 65] >> slot % 64 & 1 and words[2 + slot + slot // 64] == 0)]
@@ -347,8 +348,10 @@ class Store:
             if words[1 + slot // 64 * 65] >> slot % 64 & 1:
                 values[name] = values.raw[name] = None
             else:
+                size += length if kind in IN_HEAP else 0
                 found = values.raw[name] = self.raw(kind, word, record)
                 values[name] = self.value(kind, found)
+        need(size <= max(2 * len(record), 16 << 20), "values that share more bytes than they may")
         return entity, values
 
     def initial(self, value, kind):

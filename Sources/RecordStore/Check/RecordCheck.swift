@@ -66,7 +66,6 @@ struct RecordCheck {
                 Catalog.numberKey(root.hierarchy), of: reader.view)
             while try cursor.next() {
                 if cursor.number.rawValue > last || cursor.number.rawValue == 0 {
-                    isReadable = false
                     report("\(root.name) \(cursor.number.rawValue) was never given out")
                 }
                 do throws(StoreError) {
@@ -95,6 +94,9 @@ struct RecordCheck {
             if !blobs.insert(blob).inserted {
                 report("object \(number.rawValue) names a blob that is another one's as well")
             }
+        }
+        if entity.sizeApart(row) == nil {
+            report("values of object \(number.rawValue) share more bytes than they may")
         }
         for field in entity.fields where !field.isOptional && row.isNull(at: field.byteOffset) {
             report("object \(number.rawValue) has no “\(field.name)”, which is not optional")

@@ -9,11 +9,12 @@ extension RowBuffer {
     package init(
         copying row: RowView, of entity: EntityLayout, spare: Int = 0
     ) throws(StoreError) {
-        guard let size = entity.sizeOfCopy(row), size + spare <= Self.sizeMax else {
-            throw StoreError(.tooLarge, "a record of \(entity.name) is too long to copy")
-        }
+        let isInOrder = entity.heapForm(of: row).isInOrder
+        guard let size = isInOrder ? row.bytes.count : entity.sizeApart(row),
+            size + spare <= Self.sizeMax
+        else { throw StoreError(.tooLarge, "a record of \(entity.name) is too long to copy") }
         self.init(copying: row, spare: spare)
-        guard !entity.isPlain(row) else { return }
+        if isInOrder { return }
         let bytes = compacted(
             variableOffsets: entity.variableOffsets, fixedSize: entity.fixedSize)
         deallocate()

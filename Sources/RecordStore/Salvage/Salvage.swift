@@ -151,12 +151,14 @@ package struct Salvage {
     private func entity(of record: [UInt8]) -> EntityLayout? {
         record.withView { bytes in
             guard bytes.count >= RowLayout.headerSize,
-                let entity = schema.entity(tag: bytes.uint16(at: RowLayout.entityTag)),
-                entity.check(bytes)
-                    ? entity.sizeOfCopy(RowView(checked: bytes)) != nil
-                    : entity.older(bytes) != nil
+                let entity = schema.entity(tag: bytes.uint16(at: RowLayout.entityTag))
             else { return nil }
-            return entity
+            if entity.check(bytes) {
+                return entity.sizeApart(RowView(checked: bytes)).map { _ in entity }
+            }
+            guard let widened = entity.widened(bytes) else { return nil }
+            defer { withExtendedLifetime(widened) {} }
+            return entity.sizeApart(RowView(checked: widened.view)).map { _ in entity }
         }
     }
 

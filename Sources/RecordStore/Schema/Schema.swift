@@ -354,27 +354,35 @@ package final class EntityLayout: Sendable, Hashable {
         return false
     }
 
-    /// Whether a record has no blob, and its values follow the slots and each other, so that each
-    /// can be changed in place. Another writer may store them otherwise (spec/05, 5.2), also behind
-    /// nil.
-    func isPlain(_ row: RowView) -> Bool {
-        var end = UInt64(fixedSize)
-        for offset in variableOffsets {
-            let slot = row.uint(at: offset)
-            let (start, count) = (slot & 0xFFFF_FFFF, slot >> 32)
-            if count == 0 { continue }
-            guard start >= end, count < 1 << 31 else { return false }
-            end = start + count
-        }
-        return true
+    /// How the values of a record lie in it.
+    struct HeapForm {
+        /// Whether they follow the slots and each other, so that each can be changed in place.
+        /// Another writer may store them otherwise (spec/05, 5.2), also behind nil.
+        var isInOrder: Bool
+        var hasBlob: Bool
     }
 
-    /// The size of a record's copy in which no values share bytes; nil if that is more than a
-    /// reader must accept (spec/08).
-    func sizeOfCopy(_ row: RowView) -> Int? {
-        if isPlain(row) { return row.bytes.count }
+    func heapForm(of row: RowView) -> HeapForm {
+        var (end, slots) = (UInt64(fixedSize), UInt64(0))
+        var isInOrder = true
+        for offset in variableOffsets {
+            let slot = row.uint(at: offset)
+            slots |= slot
+            let (start, count) = (slot & 0xFFFF_FFFF, slot >> 32 & 0x7FFF_FFFF)
+            if count == 0 { continue }
+            if start < end { isInOrder = false }
+            end = start + count
+        }
+        return HeapForm(isInOrder: isInOrder, hasBlob: slots >> 63 != 0)
+    }
+
+    /// The size of a record's values if each has bytes of its own, slots included; nil if that is
+    /// more than a reader must accept (spec/08).
+    func sizeApart(_ row: RowView) -> Int? {
         var size = fixedSize
-        for offset in variableOffsets { size += row.heap(at: offset).count }
+        for offset in variableOffsets where !row.isNull(at: offset) {
+            size += row.heap(at: offset).count
+        }
         return size <= max(2 * row.bytes.count, 16 << 20) ? size : nil
     }
 

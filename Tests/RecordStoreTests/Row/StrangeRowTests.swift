@@ -160,20 +160,26 @@ import Testing
         return row.view.bytes.array()
     }
 
-    /// A bug: a value was set in place, whatever else had its bytes.
-    @Test func `setting a value that shares its bytes changed others`() throws {
+    /// A store whose first object has a record as it is.
+    private static func database(
+        with record: [UInt8], of entity: String, _ schema: SchemaDescription
+    ) throws -> RecordDatabase {
         let files = MemoryFileSystem()
-        try RecordDatabase.open(.file("store"), schema: Self.schema, files: files).close()
+        try RecordDatabase.open(.file("store"), schema: schema, files: files).close()
         let engine = try Engine.open(path: "store", files: files)
         let transaction = try engine.beginWrite()
         let catalog = try #require(try Catalog.open(transaction))
-        let tree = try #require(try catalog.tree("records/Thing", of: transaction))
-        let (key, record) = (RecordKey.bytes(ObjectNumber(1)), try sharingRow())
+        let tree = try #require(try catalog.tree("records/\(entity)", of: transaction))
+        let key = RecordKey.bytes(ObjectNumber(1))
         _ = try transaction.insert(key.span, record.span, into: tree)
         _ = try transaction.commit()
         try engine.close()
-        let database = try RecordDatabase.open(
-            .file("store"), schema: Self.schema, files: files)
+        return try RecordDatabase.open(.file("store"), schema: schema, files: files)
+    }
+
+    /// A bug: a value was set in place, whatever else had its bytes.
+    @Test func `setting a value that shares its bytes changed others`() throws {
+        let database = try Self.database(with: try sharingRow(), of: "Thing", Self.schema)
         let snapshot = try database.snapshot()
         let before = try snapshot.withRow(ObjectNumber(1), in: thing.hierarchy) { row in
             thing.fields.map { row.value($0) }
@@ -199,15 +205,22 @@ import Testing
         var entity = EntityDescription("Wide")
         entity.attributes = (0..<3000).map { .optional("n\($0)", .string) }
         let schema = SchemaDescription([entity])
-        let database = try RecordDatabase.open(.memory, schema: schema)
-        let wide = try #require(database.schema.entity(named: "Wide"))
-        let row = wide.emptyRow()
+        let layout = try RecordDatabase.open(.memory, schema: schema)
+        let empty = try #require(layout.schema.entity(named: "Wide"))
+        let row = empty.emptyRow()
         defer { row.deallocate() }
-        for field in wide.fields {
+        for field in empty.fields {
+            row.setNull(false, at: field.byteOffset)
             row.store(UInt32(8), field.byteOffset)
             row.store(UInt32(row.view.bytes.count - 8), field.byteOffset + 4)
         }
-        #expect(wide.check(row.view.bytes))
-        #expect(throws: StoreError.self) { _ = try RowBuffer(copying: row.view, of: wide) }
+        let database = try Self.database(with: row.view.bytes.array(), of: "Wide", schema)
+        let wide = try #require(database.schema.entity(named: "Wide"))
+        let snapshot = try database.snapshot()
+        #expect(throws: StoreError.self) {
+            _ = try snapshot.row(ObjectNumber(1), in: wide.hierarchy)
+        }
+        let findings = snapshot.check().map(\.message)
+        #expect(findings.contains("values of object 1 share more bytes than they may"))
     }
 }
