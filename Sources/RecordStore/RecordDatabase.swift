@@ -56,6 +56,7 @@ package final class RecordDatabase: Sendable {
     ///   opening migrates it, builds or drops indexes, or replaces it. Otherwise none is written.
     ///   Throws `invalidArgument` and changes nothing if there is a file already.
     /// - Parameter control: receives the progress of a migration, and may cancel it.
+    /// - Parameter planned: a plan that was made with the same schema and route.
     package static func open(
         _ location: Location, schema description: SchemaDescription,
         options: Engine.Options = Engine.Options(),
@@ -63,13 +64,14 @@ package final class RecordDatabase: Sendable {
         route: MigrationRoute? = nil,
         earlier: @autoclosure @escaping () -> [SchemaDescription] = [],
         limit: MigrationLimit = .mappings, isOneStep: Bool = false,
-        readsEarlierModel: Bool = true, backup: String? = nil, control: MigrationControl? = nil
+        readsEarlierModel: Bool = true, backup: String? = nil, control: MigrationControl? = nil,
+        planned: PlannedMigration? = nil
     ) throws(StoreError) -> RecordDatabase {
         let schema = try Schema(description)
         let terms = MigrationTerms(
             route: route, limit: limit, isOneStep: isOneStep,
             readsEarlierModel: readsEarlierModel, backup: backup, earlier: earlier,
-            control: control)
+            control: control, planned: planned)
         return try open(
             location, schema, options: options, files: files, terms,
             recreatesOnMismatch: recreatesOnMismatch)
@@ -146,6 +148,12 @@ package final class RecordDatabase: Sendable {
             return try create(engine, declared, terms)
         }
         let text = try catalog.schemaText(snapshot)
+        if let planned = terms.planned, !engine.options.mode.isReadOnly,
+            try planned.isFor(catalog, snapshot, of: text, to: declared.description, terms)
+        {
+            return try migrate(
+                engine, catalog, declared, planned.plan, from: planned.stored, of: text, terms)
+        }
         var stored = declared.description
         // An equal schema needs no decoding.
         if text != SchemaText(declared.description).bytes {
@@ -161,6 +169,14 @@ package final class RecordDatabase: Sendable {
                 try NameCheck.refuseExchange(from: stored, through: terms.route?(stored) ?? [])
             }
         }
+        return try openCurrent(engine, declared, stored, catalog, snapshot, terms)
+    }
+
+    /// Opens a file that needs no migration; it may have other indexes than the program's schema.
+    private static func openCurrent(
+        _ engine: Engine, _ declared: Schema, _ stored: SchemaDescription, _ catalog: Catalog,
+        _ snapshot: Snapshot, _ terms: MigrationTerms
+    ) throws(StoreError) -> RecordDatabase {
         var isCopyLeft = false
         if !engine.options.mode.isReadOnly, try catalog.migration(snapshot) != nil {
             isCopyLeft = !Migration.clear(catalog, of: engine)

@@ -145,15 +145,16 @@
             let offer = UncheckedTransfer(subscription.offer)
             let finish = UncheckedTransfer(subscription.finish)
             subscription.start { [base, storage] in
-                let progress = base.plannedProgress(storage)
-                progress?.setProgressHandler { progress in
+                let task = base.plannedTask(storage)
+                task.progress?.setProgressHandler { progress in
                     offer.value(.migrating(storage: storage, progressObject: progress))
                 }
-                base.addStorage(planned: progress, storage) { result in
+                base.addStorage(storage, task) { result in
                     switch result {
                     case .success(let added):
                         offer.value(
-                            .finished(storage: added, migrationRequired: progress != nil))
+                            .finished(
+                                storage: added, migrationRequired: task.progress != nil))
                         finish.value(.finished)
                     case .failure(let error): finish.value(.failure(error))
                     }

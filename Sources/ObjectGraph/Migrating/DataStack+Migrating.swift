@@ -83,14 +83,14 @@ extension DataStack {
             // Another stack or call may have migrated the file since the steps were planned.
             let steps = try SharedStores.alone(
                 path, in: files, model.description
-            ) { () throws(CoreStoreError) in
-                let steps = try requiredMigrations(storage)
-                if steps.isEmpty { return steps }
+            ) { () throws(CoreStoreError) -> [MigrationType] in
+                let plan = try self.plan(storage)
+                if plan.steps.isEmpty { return [] }
                 let database = try openDatabase(
                     .file(path), model, storage,
-                    MigrationTask(progress, backup: backup, isForUse: false))
+                    MigrationTask(progress, plan.planned, backup: backup, isForUse: false))
                 do throws(StoreError) { try database.close() } catch { throw CoreStoreError(error) }
-                return steps
+                return plan.steps
             }
             return .success(steps ?? [])
         } catch {
@@ -119,14 +119,19 @@ extension DataStack {
 
     func requiredMigrations(
         _ storage: some LocalStorage
-    ) throws(CoreStoreError) -> [MigrationType] {
-        guard storage.fileExists else { return [] }
+    ) throws(CoreStoreError) -> [MigrationType] { try plan(storage).steps }
+
+    /// The steps of a storage's file, none where nothing is migrated, and their plan.
+    func plan(
+        _ storage: some LocalStorage
+    ) throws(CoreStoreError) -> (steps: [MigrationType], planned: PlannedMigration?) {
+        guard storage.fileExists else { return ([], nil) }
         let model = try usedModel(for: storage.configuration)
         let path = MigrationPath(self, storage)
         let options = (storage as? LocalStore)?.engineOptions ?? EngineOptions()
-        let forecast: MigrationForecast?
+        let planned: PlannedMigration?
         do throws(StoreError) {
-            forecast = try RecordDatabase.forecast(
+            planned = try RecordDatabase.plan(
                 path: storage.fileURL.path, schema: model.description,
                 options: options.engine,
                 files: (storage as? LocalStore)?.files ?? DiskFileSystem.shared,
@@ -134,18 +139,19 @@ extension DataStack {
         } catch {
             throw planningFailure(of: error, storage)
         }
-        guard let forecast else { return [] }
-        if forecast.steps.count > 1,
+        guard let planned else { return ([], nil) }
+        if planned.steps.count > 1,
             storage.localStorageOptions.contains(.preventProgressiveMigration)
         {
             throw .progressiveMigrationRequired(localStoreURL: storage.fileURL)
         }
-        let sources = [forecast.sourceVersion] + forecast.destinationVersions
-        return zip(sources, forecast.steps).map { source, step in
+        let sources = [planned.sourceVersion] + planned.steps.map(\.version)
+        let steps = zip(sources, planned.steps).map { source, step -> MigrationType in
             step.limit == .mappings
                 ? .heavyweight(sourceVersion: source, destinationVersion: step.version)
                 : .lightweight(sourceVersion: source, destinationVersion: step.version)
         }
+        return (steps, planned)
     }
 }
 

@@ -3,14 +3,23 @@ import RecordStore
 
 /// A migration that runs while a program goes on: any step may be taken, the program sees how far
 /// it is, and may cancel it.
-struct MigrationTask {
+struct MigrationTask: Sendable {
+    /// Nil where nothing is migrated, as far as is known.
+    let progress: Progress?
+    /// The plan that the progress was made by.
+    let planned: PlannedMigration?
     let control: MigrationControl
     /// The file into which the store is written first; nil for that of its storage.
     let backup: URL?
     /// Whether the file is opened to be used, for which a reader need not migrate it.
     let isForUse: Bool
 
-    init(_ progress: Progress?, backup: URL? = nil, isForUse: Bool = true) {
+    init(
+        _ progress: Progress?, _ planned: PlannedMigration? = nil, backup: URL? = nil,
+        isForUse: Bool = true
+    ) {
+        self.progress = progress
+        self.planned = planned
         self.backup = backup
         self.isForUse = isForUse
         let report = ProgressReport(progress)

@@ -101,36 +101,37 @@ extension DataStack {
     public func addStorage<T: StorageInterface>(
         _ storage: T, completion: @escaping @Sendable (SetupResult<T>) -> Void
     ) -> Progress? {
-        let progress = plannedProgress(storage)
-        addStorage(planned: progress, storage, completion: completion)
-        return progress
+        let task = plannedTask(storage)
+        addStorage(storage, task, completion: completion)
+        return task.progress
     }
 
-    /// - Parameter progress: that of the migration, nil where nothing is migrated.
+    /// - Parameter task: what ``plannedTask(_:)`` has returned for the storage.
     func addStorage<T: StorageInterface>(
-        planned progress: Progress?, _ storage: T,
+        _ storage: T, _ task: MigrationTask,
         completion: @escaping @Sendable (SetupResult<T>) -> Void
     ) {
         transactionQueue.async { [self] in
             let result: SetupResult<T>
             do throws(CoreStoreError) {
-                result = .success(try add(storage, MigrationTask(progress)))
-                MigrationProgressTable.end(progress, isDone: true)
+                result = .success(try add(storage, task))
+                MigrationProgressTable.end(task.progress, isDone: true)
             } catch {
                 result = .failure(error)
-                MigrationProgressTable.end(progress, isDone: false)
+                MigrationProgressTable.end(task.progress, isDone: false)
             }
             viewExecutor.run { completion(result) }
         }
     }
 
-    /// Nil where nothing is migrated, and for an error that adding the storage will report.
-    func plannedProgress(_ storage: some StorageInterface) -> Progress? {
+    /// The migration of a storage that is to be added: without a progress where nothing is
+    /// migrated, and for an error that adding the storage will report.
+    func plannedTask(_ storage: some StorageInterface) -> MigrationTask {
         guard let local = storage as? any LocalStorage, !isReadOnly(storage),
             !stores.contains(where: { $0.storage === storage }),
-            let steps = try? requiredMigrations(local), !steps.isEmpty
-        else { return nil }
-        return progress(of: steps)
+            let plan = try? self.plan(local), !plan.steps.isEmpty
+        else { return MigrationTask(nil) }
+        return MigrationTask(progress(of: plan.steps), plan.planned)
     }
 
     // MARK: Opening
@@ -312,7 +313,7 @@ extension DataStack {
                 earlier: path.earlier, limit: Self.limit(of: allowed, task),
                 isOneStep: allowed.contains(.preventProgressiveMigration),
                 readsEarlierModel: task?.isForUse ?? true, backup: backup,
-                control: task?.control)
+                control: task?.control, planned: task?.planned)
         } catch {
             throw failure(of: error, storage, stepCount: stepCount, task)
         }

@@ -51,7 +51,8 @@ extension DataStack.AsyncNamespace {
     ) -> AsyncThrowingStream<MigrationProgress<T>, any Error> {
         let (stream, continuation) = AsyncThrowingStream<MigrationProgress<T>, any Error>
             .makeStream()
-        let progress = base.plannedProgress(storage)
+        let task = base.plannedTask(storage)
+        let progress = task.progress
         // The handler is called where the view lives, hence perhaps after the end.
         let end = StreamEnd()
         if let progress {
@@ -65,7 +66,7 @@ extension DataStack.AsyncNamespace {
         }
         base.transactionQueue.async { [base] in
             let result = Result { () throws(CoreStoreError) in
-                try base.add(storage, MigrationTask(progress))
+                try base.add(storage, task)
             }
             end.hasCome.withLock { $0 = true }
             MigrationProgressTable.end(progress, isDone: (try? result.get()) != nil)

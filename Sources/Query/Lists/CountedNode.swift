@@ -10,6 +10,13 @@ struct EntryMarks: Sendable {
         self.values = values.allSatisfy { $0 == first } ? [] : Array(values)
     }
 
+    /// - Parameter all: a number for each entry.
+    private init(all: [UInt32]) {
+        let first = all[0]
+        self.first = first
+        values = all.allSatisfy { $0 == first } ? [] : all
+    }
+
     var isUniform: Bool { values.isEmpty }
 
     subscript(index: Int) -> UInt32 { values.isEmpty ? first : values[index] }
@@ -42,7 +49,7 @@ struct EntryMarks: Sendable {
         if values.isEmpty && mark == first { return self }
         var all = values.isEmpty ? Array(repeating: first, count: count) : values
         all.insert(mark, at: index)
-        return EntryMarks(all[...])
+        return EntryMarks(all: all)
     }
 
     func removing(at index: Int) -> EntryMarks {
@@ -56,7 +63,7 @@ struct EntryMarks: Sendable {
         if self[index] == mark { return self }
         var all = values.isEmpty ? Array(repeating: first, count: count) : values
         all[index] = mark
-        return EntryMarks(all[...])
+        return EntryMarks(all: all)
     }
 
     var sizeInBytes: Int { values.isEmpty ? 0 : 32 + 4 * values.count }
@@ -78,6 +85,13 @@ final class CountedLeaf: Sendable {
         innerStartCount = sections.changeCount(through: keys.count - 1)
     }
 
+    /// A leaf with other stamps.
+    private init(_ leaf: CountedLeaf, stamps: EntryMarks) {
+        (keys, sections) = (leaf.keys, leaf.sections)
+        innerStartCount = leaf.innerStartCount
+        self.stamps = stamps
+    }
+
     var count: Int { keys.count }
 
     /// The leaf with one change, if its packed form can take it; nil if it must be repacked.
@@ -96,9 +110,7 @@ final class CountedLeaf: Sendable {
                 keys: keys.removing(at: index), stamps: stamps.removing(at: index),
                 sections: sections.removing(at: index))
         case .stamp(let step):
-            return CountedLeaf(
-                keys: keys, stamps: stamps.replacing(step, at: index, of: count),
-                sections: sections)
+            return CountedLeaf(self, stamps: stamps.replacing(step, at: index, of: count))
         }
     }
 }
@@ -138,7 +150,7 @@ final class CountedBranch: Sendable {
             ends.append(UInt32(end))
         }
         var buffer = KeyBuffer()
-        for child in children { buffer.append(child.firsts, 0) }
+        for child in children { buffer.append(child.firsts, 0..<1) }
         firsts = KeyRun(buffer, 0..<children.count)
         firstSection = children[0].firstSection
         lastSection = children[children.count - 1].lastSection

@@ -120,6 +120,45 @@ package struct CountedTree: Sendable {
         }
     }
 
+    /// The ranks of several probes, each as ``rank(of:_:)`` finds it, in one pass over the nodes
+    /// that they lead to.
+    ///
+    /// - Parameter probes: ascending by key and item.
+    package func ranks<Failure: Error>(
+        of probes: [ListProbe], _ wholeKey: (ListItem) throws(Failure) -> [UInt8]
+    ) throws(Failure) -> [Int] {
+        guard let root else { return Array(repeating: 0, count: probes.count) }
+        var ranks: [Int] = []
+        ranks.reserveCapacity(probes.count)
+        func search(_ node: CountedNode, _ range: Range<Int>, at base: Int) throws(Failure) {
+            switch node {
+            case .leaf(let leaf):
+                let keys = leaf.keys
+                var index = 0
+                for probe in range {
+                    index = try keys.lowerBound(probes[probe], from: index, wholeKey)
+                    ranks.append(base + index)
+                }
+            case .branch(let branch):
+                let firsts = branch.firsts
+                var (child, rest) = (0, range)
+                while let first = rest.first {
+                    let bound = try firsts.lowerBound(probes[first], from: child, wholeKey)
+                    child = max(bound - 1, child)
+                    var end = child + 1 == firsts.count ? rest.upperBound : first + 1
+                    while end < rest.upperBound,
+                        try !firsts.isEntry(child + 1, before: probes[end], wholeKey)
+                    { end += 1 }
+                    let start = base + branch.start(of: child)
+                    try search(branch.children[child], first..<end, at: start)
+                    rest = end..<rest.upperBound
+                }
+            }
+        }
+        try search(root, 0..<probes.count, at: 0)
+        return ranks
+    }
+
     // MARK: Measures
 
     /// The memory of the tree in bytes, including nodes that it shares with other versions.

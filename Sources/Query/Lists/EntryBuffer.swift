@@ -19,10 +19,11 @@ struct EntryBuffer {
     }
 
     mutating func append(_ leaf: CountedLeaf, _ range: Range<Int>, stamp: UInt32? = nil) {
+        keys.append(leaf.keys, range)
+        let (known, names) = (leaf.stamps, leaf.sections)
         for index in range {
-            keys.append(leaf.keys, index)
-            stamps.append(stamp ?? leaf.stamps[index])
-            sections.append(leaf.sections[index])
+            stamps.append(stamp ?? known[index])
+            sections.append(names[index])
         }
     }
 
@@ -96,11 +97,13 @@ struct KeyBuffer {
         starts.append(bytes.count)
     }
 
-    mutating func append(_ run: KeyRun, _ index: Int) {
-        items.append(run.item(index))
-        isCut.append(run.isCut(index))
-        run.append(key: index, to: &bytes)
-        starts.append(bytes.count)
+    mutating func append(_ run: KeyRun, _ range: Range<Int>) {
+        for index in range {
+            items.append(run.item(index))
+            isCut.append(run.isCut(index))
+            run.append(key: index, to: &bytes)
+            starts.append(bytes.count)
+        }
     }
 
     mutating func append(_ other: KeyBuffer, _ index: Int) {
@@ -115,8 +118,10 @@ struct KeyBuffer {
 
     @inline(__always)
     func appendKey(_ index: Int, _ range: Range<Int>, to target: inout [UInt8]) {
-        let start = starts[index]
-        for offset in range { target.append(bytes[start + offset]) }
+        bytes.withView { bytes in
+            target.append(
+                bytes.slice(from: starts[index] + range.lowerBound, count: range.count))
+        }
     }
 
     /// How the entries of a range, which must not be empty, are best packed.
@@ -146,12 +151,12 @@ struct KeyBuffer {
     private func sharedCount(of range: Range<Int>) -> Int {
         let origin = starts[range.lowerBound]
         var shared = keyCount(range.lowerBound)
-        for index in range.dropFirst() {
-            let start = starts[index]
-            shared = min(shared, keyCount(index))
-            var offset = 0
-            while offset < shared, bytes[origin + offset] == bytes[start + offset] { offset += 1 }
-            shared = offset
+        bytes.withView { bytes in
+            for index in range.dropFirst() {
+                let first = bytes.slice(from: origin, count: shared)
+                let key = bytes.slice(from: starts[index], count: min(shared, keyCount(index)))
+                shared = key.sharedPrefixCount(with: first)
+            }
         }
         return shared
     }

@@ -182,8 +182,11 @@ struct KeyRun: Sendable {
 
     /// Appends the stored part of a key.
     func append(key index: Int, to buffer: inout [UInt8]) {
-        buffer.append(contentsOf: bytes[0..<Int(sharedCount)])
-        buffer.append(contentsOf: bytes[ownRange(index)])
+        let own = ownRange(index)
+        bytes.withView { bytes in
+            buffer.append(bytes.slice(from: 0, count: Int(sharedCount)))
+            buffer.append(bytes.slice(from: own.lowerBound, count: own.count))
+        }
     }
 
     /// Whether two entries certainly have the same key.
@@ -226,22 +229,38 @@ struct KeyRun: Sendable {
 
     /// The first entry that does not precede the probe.
     ///
+    /// - Parameter start: an index up to which all entries are known to precede the probe.
     /// - Parameter wholeKey: reads the key of an item whose stored part the probe's key begins
     ///   with.
     func lowerBound<Failure: Error>(
-        _ probe: ListProbe, _ wholeKey: (ListItem) throws(Failure) -> [UInt8]
+        _ probe: ListProbe, from start: Int = 0,
+        _ wholeKey: (ListItem) throws(Failure) -> [UInt8]
     ) throws(Failure) -> Int {
-        let shared = Int(sharedCount)
-        for offset in 0..<min(shared, probe.key.count) where bytes[offset] != probe.key[offset] {
-            return probe.key[offset] < bytes[offset] ? 0 : count
-        }
-        if probe.key.count < shared { return 0 }
-        var (low, high) = (0, count)
+        if let isBefore = prefixIsBefore(probe) { return isBefore ? count : start }
+        var (low, high) = (start, count)
         while low < high {
             let middle = (low + high) / 2
             if try precedes(middle, probe, wholeKey) { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+
+    /// Whether an entry precedes a probe.
+    func isEntry<Failure: Error>(
+        _ index: Int, before probe: ListProbe,
+        _ wholeKey: (ListItem) throws(Failure) -> [UInt8]
+    ) throws(Failure) -> Bool {
+        if let isBefore = prefixIsBefore(probe) { return isBefore }
+        return try precedes(index, probe, wholeKey)
+    }
+
+    /// Whether all entries precede a probe, or none; nil if its key has the common prefix.
+    private func prefixIsBefore(_ probe: ListProbe) -> Bool? {
+        let shared = Int(sharedCount)
+        for offset in 0..<min(shared, probe.key.count) where bytes[offset] != probe.key[offset] {
+            return bytes[offset] < probe.key[offset]
+        }
+        return probe.key.count < shared ? false : nil
     }
 
     /// Whether an entry precedes a probe whose key has the common prefix.
@@ -251,10 +270,14 @@ struct KeyRun: Sendable {
         let own = ownRange(index)
         let shared = Int(sharedCount)
         let rest = probe.key.count - shared
-        for offset in 0..<min(own.count, rest) {
-            let (a, b) = (bytes[own.lowerBound + offset], probe.key[shared + offset])
-            if a != b { return a < b }
+        let count = min(own.count, rest)
+        let order = bytes.withView { bytes in
+            probe.key.withView { key in
+                bytes.slice(from: own.lowerBound, count: count)
+                    .compare(key.slice(from: shared, count: count))
+            }
         }
+        if order != 0 { return order < 0 }
         let item = ListItem(rawValue: item(index))
         guard isCut(index), own.count < rest else {
             if own.count != rest || isCut(index) { return own.count < rest }

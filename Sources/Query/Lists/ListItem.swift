@@ -59,4 +59,9 @@ package struct ListProbe {
         self.item = item
         self.isInList = isInList
     }
+
+    /// Whether this position comes before another one.
+    func precedes(_ other: ListProbe) -> Bool {
+        key == other.key ? item < other.item : key.lexicographicallyPrecedes(other.key)
+    }
 }

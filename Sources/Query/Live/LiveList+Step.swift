@@ -45,9 +45,10 @@ extension LiveList {
         var plan = Plan()
         do {
             for (store, candidates) in surveys {
-                try survey(
-                    candidates, store, steps[store], evaluations[store].before,
-                    evaluations[store].after, wholeKey, into: &plan)
+                let survey = Survey(
+                    store, steps[store], candidates, evaluations[store].before,
+                    evaluations[store].after, watches[store].hierarchy)
+                try self.survey(survey, wholeKey, into: &plan)
             }
             if plan.isEmpty { return unchanged }
             return try outcome(of: plan, before, evaluations.map(\.after))
@@ -88,77 +89,175 @@ extension LiveList {
 
     // MARK: Candidates
 
-    private mutating func survey(
-        _ candidates: RequestWatch.Candidates, _ store: Int, _ step: StoreStep,
-        _ before: RecordEvaluation, _ after: RecordEvaluation,
-        _ wholeKey: (ListItem) throws -> [UInt8], into plan: inout Plan
-    ) throws {
-        let watch = watches[store]
-        let oldCursor = step.before.recordCursor(watch.hierarchy)
-        let newCursor = step.after.recordCursor(watch.hierarchy)
-        for number in candidates.numbers {
-            guard let item = ListItem(number, store: store) else {
-                throw LiveListError.contradiction
+    /// What a survey of one store reads.
+    private struct Survey {
+        let store: Int
+        let step: StoreStep
+        let candidates: RequestWatch.Candidates
+        let before: RecordEvaluation
+        let after: RecordEvaluation
+        /// Of the list's hierarchy; nil if any of its records may have changed.
+        private let records: ChangeSet.Records?
+        private let oldCursor: RecordCursor
+        private let newCursor: RecordCursor
+
+        init(
+            _ store: Int, _ step: StoreStep, _ candidates: RequestWatch.Candidates,
+            _ before: RecordEvaluation, _ after: RecordEvaluation, _ hierarchy: HierarchyID
+        ) {
+            (self.store, self.step, self.candidates) = (store, step, candidates)
+            (self.before, self.after) = (before, after)
+            records = step.changes.records(in: hierarchy)
+            oldCursor = step.before.recordCursor(hierarchy)
+            newCursor = step.after.recordCursor(hierarchy)
+        }
+
+        /// The record before the step, valid until the next call; nil if there is none.
+        func oldRow(_ number: ObjectNumber) throws(StoreError) -> RowView? {
+            guard records?.inserted.contains(number) != true, try oldCursor.find(number) else {
+                return nil
             }
-            let old = try key(number, oldCursor, before)
-            let new = try key(number, newCursor, after)
-            if old == nil && new == nil { continue }
-            var rank: Int?
-            if let old { rank = try self.rank(of: item, old, wholeKey) }
-            guard let new else {
-                if let rank { plan.removed.append(rank) }
-                continue
+            return try oldCursor.row()
+        }
+
+        /// The record after the step, valid until the next call; nil if there is none.
+        func newRow(_ number: ObjectNumber) throws(StoreError) -> RowView? {
+            guard records?.deleted.contains(number) != true, try newCursor.find(number) else {
+                return nil
             }
-            let section = try sections.number(of: newCursor.row(), number, after)
-            // A computed name may have become another one before this change of the object.
-            if let rank, old == new, section == content.tree.sectionID(at: rank) {
-                // The path to a watched value may change while the value stays equal.
-                let isChanged =
-                    try candidates.withWatchedChange.contains(number)
-                    && before.watched(of: oldCursor.row()) != after.watched(of: newCursor.row())
-                    || !step.after.hasSameValues(
-                        newCursor.row(), as: oldCursor.row(), of: step.before)
-                    || watch.hasOtherLinks(number, in: step)
-                if isChanged { plan.stamped.append(rank) }
-                continue
-            }
-            if let rank { plan.removed.append(rank) }
-            let probe = ListProbe(key: new, item: item, isInList: false)
-            let target = try content.tree.rank(of: probe, wholeKey)
-            // The list may have other entries between the last held one and this one.
-            if isCutOff && target == content.tree.count {
-                if let rank { plan.passed[item] = rank }
-                continue
-            }
-            let entry = ListEntry(
-                item: item, key: new, section: section, stamp: self.step)
-            plan.insertions.append(Plan.Insertion(rank: target, entry: entry, origin: rank))
+            return try newCursor.row()
         }
     }
 
-    /// The sort key of an object that the list has at one commit.
+    /// A changed object that the list has before or after the step.
+    private struct Candidate {
+        var item: ListItem
+        /// The sort keys; nil where the list does not have the object.
+        var old: [UInt8]?
+        var new: [UInt8]?
+        /// The section after the step.
+        var section: UInt32 = 0
+        /// Whether an object with equal keys has other values.
+        var isChanged = false
+        /// The old rank; nil also for one beyond the held entries.
+        var rank: Int?
+    }
+
+    /// How many candidates are looked up in the tree at once, in the order of their keys.
+    private static let sortedCountMax = 8192
+
+    private mutating func survey(
+        _ survey: Survey, _ wholeKey: (ListItem) throws -> [UInt8], into plan: inout Plan
+    ) throws {
+        var rest = survey.candidates.numbers[...]
+        while !rest.isEmpty {
+            var part: [Candidate] = []
+            part.reserveCapacity(min(rest.count, Self.sortedCountMax))
+            for number in rest.prefix(Self.sortedCountMax) {
+                if let candidate = try candidate(number, survey) { part.append(candidate) }
+            }
+            rest = rest.dropFirst(Self.sortedCountMax)
+            try findOld(&part, wholeKey)
+            try place(part, wholeKey, into: &plan)
+        }
+    }
+
+    /// An object before and after the step; nil if the list has it at neither.
+    private mutating func candidate(
+        _ number: ObjectNumber, _ survey: Survey
+    ) throws -> Candidate? {
+        guard let item = ListItem(number, store: survey.store) else {
+            throw LiveListError.contradiction
+        }
+        var candidate = Candidate(item: item)
+        let oldRow = try survey.oldRow(number)
+        let newRow = try survey.newRow(number)
+        candidate.old = try oldRow.flatMap { try key(of: $0, number, survey.before) }
+        candidate.new = try newRow.flatMap { try key(of: $0, number, survey.after) }
+        guard let newRow, candidate.new != nil else {
+            return candidate.old == nil ? nil : candidate
+        }
+        candidate.section = try sections.number(of: newRow, number, survey.after)
+        guard let oldRow, candidate.old == candidate.new else { return candidate }
+        // The path to a watched value may change while the value stays equal.
+        candidate.isChanged =
+            try survey.candidates.withWatchedChange.contains(number)
+            && survey.before.watched(of: oldRow) != survey.after.watched(of: newRow)
+            || !survey.step.after.hasSameValues(newRow, as: oldRow, of: survey.step.before)
+            || watches[survey.store].hasOtherLinks(number, in: survey.step)
+        return candidate
+    }
+
+    /// The sort key of an object that the list has at one commit; nil if it does not.
     private func key(
-        _ number: ObjectNumber, _ cursor: RecordCursor, _ evaluation: RecordEvaluation
+        of row: RowView, _ number: ObjectNumber, _ evaluation: RecordEvaluation
     ) throws -> [UInt8]? {
-        guard try cursor.find(number) else { return nil }
-        let row = try cursor.row()
         guard try evaluation.accepts(row, number) else { return nil }
         var key = KeyEncoder(columnSizeMax: .max)
         try evaluation.appendKey(of: row, number, to: &key)
         return key.bytes
     }
 
-    /// The rank of an entry; nil if it is beyond the held ones.
-    private func rank(
-        of item: ListItem, _ key: [UInt8], _ wholeKey: (ListItem) throws -> [UInt8]
-    ) throws -> Int? {
-        let probe = ListProbe(key: key, item: item, isInList: true)
-        let rank = try content.tree.rank(of: probe, wholeKey)
-        if rank == content.tree.count && isCutOff { return nil }
-        guard rank < content.tree.count, content.tree.item(at: rank) == item else {
-            throw LiveListError.contradiction
+    /// Looks up the entries of candidates that the list had.
+    private func findOld(
+        _ part: inout [Candidate], _ wholeKey: (ListItem) throws -> [UInt8]
+    ) throws {
+        let probes = Self.probes(part.indices, of: part, isInList: true, \.old)
+        let ranks = try content.tree.ranks(of: probes.map(\.probe), wholeKey)
+        for ((index, probe), rank) in zip(probes, ranks) {
+            if rank == content.tree.count && isCutOff { continue }
+            guard rank < content.tree.count, content.tree.item(at: rank) == probe.item else {
+                throw LiveListError.contradiction
+            }
+            part[index].rank = rank
         }
-        return rank
+    }
+
+    /// Finds out what becomes of the entries.
+    private func place(
+        _ part: [Candidate], _ wholeKey: (ListItem) throws -> [UInt8], into plan: inout Plan
+    ) throws {
+        var entering: [Int] = []
+        for (index, candidate) in part.enumerated() {
+            if let rank = candidate.rank {
+                // A computed name may have become another one before this change of the object.
+                if candidate.old == candidate.new,
+                    candidate.section == content.tree.sectionID(at: rank)
+                {
+                    if candidate.isChanged { plan.stamped.append(rank) }
+                    continue
+                }
+                plan.removed.append(rank)
+            }
+            if candidate.new != nil { entering.append(index) }
+        }
+        let probes = Self.probes(entering, of: part, isInList: false, \.new)
+        let targets = try content.tree.ranks(of: probes.map(\.probe), wholeKey)
+        for ((index, probe), target) in zip(probes, targets) {
+            let candidate = part[index]
+            // The list may have other entries between the last held one and this one.
+            if isCutOff && target == content.tree.count {
+                if let rank = candidate.rank { plan.passed[candidate.item] = rank }
+                continue
+            }
+            let entry = ListEntry(
+                item: candidate.item, key: probe.key, section: candidate.section, stamp: step)
+            plan.insertions.append(
+                Plan.Insertion(rank: target, entry: entry, origin: candidate.rank))
+        }
+    }
+
+    /// The probes of candidates that have a key, in the order of the list.
+    private static func probes(
+        _ indices: some Sequence<Int>, of part: [Candidate], isInList: Bool,
+        _ key: (Candidate) -> [UInt8]?
+    ) -> [(index: Int, probe: ListProbe)] {
+        indices.compactMap { index in
+            key(part[index]).map {
+                (index, ListProbe(key: $0, item: part[index].item, isInList: isInList))
+            }
+        }
+        .sorted { $0.probe.precedes($1.probe) }
     }
 
     // MARK: The next version

@@ -16,13 +16,23 @@ struct Catalog {
     struct StoredSchema: Decodable {
         static let formatVersion = 1
 
-        var formatVersion: Int
-        var schema: SchemaDescription
-    }
+        /// A saved schema of a later version, which need not be readable but for its version.
+        struct Newer: Error {
+            var formatVersion: Int
+        }
 
-    /// The part of a saved schema that every later version keeps.
-    private struct SchemaVersion: Decodable {
-        var formatVersion: Int
+        private enum Key: CodingKey {
+            case formatVersion, schema
+        }
+
+        var schema: SchemaDescription
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            let version = try container.decode(Int.self, forKey: .formatVersion)
+            guard version == Self.formatVersion else { throw Newer(formatVersion: version) }
+            schema = try container.decode(SchemaDescription.self, forKey: .schema)
+        }
     }
 
     let root: TreeID
@@ -68,18 +78,13 @@ struct Catalog {
     func schema(_ view: PageView) throws(StoreError) -> SchemaDescription {
         let text = try schemaText(view)
         guard let text else { throw .corrupt(root.root, "the catalog holds no schema") }
-        let decoder = JSONDecoder()
-        // The version is decoded alone first: a later version's schema need not be readable.
-        if let version = try? decoder.decode(SchemaVersion.self, from: Data(text)).formatVersion,
-            version != StoredSchema.formatVersion
-        {
+        do {
+            return try JSONDecoder().decode(StoredSchema.self, from: Data(text)).schema
+        } catch let newer as StoredSchema.Newer {
             throw StoreError(
                 .newerFormat,
-                "the saved schema has version \(version); this program knows "
+                "the saved schema has version \(newer.formatVersion); this program knows "
                     + "\(StoredSchema.formatVersion)", page: root.root.rawValue)
-        }
-        do {
-            return try decoder.decode(StoredSchema.self, from: Data(text)).schema
         } catch {
             throw .corrupt(root.root, "the saved schema cannot be read: \(error)")
         }

@@ -3,6 +3,8 @@
 struct LayoutEdits {
     /// The differences that need a migration.
     let edits: [SchemaEdit]
+    /// All differences.
+    let all: [SchemaEdit]
     let names: LaterNames
 
     private let stored: Schema
@@ -15,7 +17,8 @@ struct LayoutEdits {
         self.stored = stored
         self.wanted = wanted
         let difference = SchemaDifference.compared(from: stored.description, to: wanted)
-        edits = difference.edits.filter(\.needsMigration)
+        all = difference.edits
+        edits = all.filter(\.needsMigration)
         earlierPaths = Dictionary(difference.properties.map { ($1, $0) }) { first, _ in first }
         names = LaterNames(edits)
         added = Set(

@@ -72,13 +72,20 @@ struct LayoutPlan {
     init(
         from stored: Schema, to step: MigrationStep, hasLaterNames: Bool = false
     ) throws(StoreError) {
+        let wanted = hasLaterNames ? step.schema.withoutPreviousNames : step.schema
+        try self.init(from: stored, to: step, LayoutEdits(from: stored, to: wanted))
+    }
+
+    /// - Parameter later: the differences of the step's schema from the earlier one.
+    init(
+        from stored: Schema, to step: MigrationStep, _ later: LayoutEdits
+    ) throws(StoreError) {
         let wanted = step.schema
         self.wanted = wanted
         self.stored = stored
         allowedLoss = step.allowedLoss
         schema = stored
-        later = LayoutEdits(
-            from: stored, to: hasLaterNames ? wanted.withoutPreviousNames : wanted)
+        self.later = later
         let (edits, impossible) = (later.edits, later.impossible)
         isEmpty = edits.isEmpty
         guard impossible.isEmpty else { throw Self.mismatch(impossible) }

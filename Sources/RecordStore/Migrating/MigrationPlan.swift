@@ -23,11 +23,11 @@ struct MigrationPlan {
     var models: [SchemaDescription] { versions.map(\.schema) }
     /// A step to each version, also to one that differs from the version before by its indexes
     /// alone.
-    var forecast: [MigrationForecast.Step] {
+    var forecast: [PlannedMigration.Step] {
         guard !steps.isEmpty else { return [] }
         let limits = Dictionary(uniqueKeysWithValues: zip(stepNumbers, steps.map(\.limit)))
         return models.enumerated().map { number, model in
-            MigrationForecast.Step(version: model.modelVersion, limit: limits[number] ?? .layout)
+            PlannedMigration.Step(version: model.modelVersion, limit: limits[number] ?? .layout)
         }
     }
     /// The closure that finishes the last step.
@@ -43,7 +43,8 @@ struct MigrationPlan {
         from stored: Schema, to wanted: SchemaDescription, _ history: ModelHistory?,
         _ terms: MigrationTerms
     ) throws(StoreError) {
-        guard terms.needsMigration(from: stored.description, to: wanted) else {
+        let edits = LayoutEdits(from: stored, to: wanted)
+        guard terms.needsMigration(edits.all, from: stored.description) else {
             if stored.description.modelVersion != wanted.modelVersion {
                 try NameCheck.refuseExchange(
                     from: stored.description, through: terms.route?(stored.description) ?? [])
@@ -56,7 +57,7 @@ struct MigrationPlan {
         let versions = terms.route.map { $0(stored.description) } ?? [MigrationStep(wanted)]
         let isNamed = versions?.first?.isNamed == true
         if !isNamed { try history?.refuse(wanted) }
-        followsStored = isNamed || !LayoutEdits(from: stored, to: wanted).onlyRemoves
+        followsStored = isNamed || !edits.onlyRemoves
         guard let versions else {
             throw StoreError(
                 .schemaMismatch,

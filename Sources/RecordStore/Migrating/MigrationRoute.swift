@@ -83,6 +83,8 @@ struct MigrationTerms {
     /// model: an opening that changes nothing must not pay for the versions of a chain.
     var earlier: () -> [SchemaDescription] = { [] }
     var control: MigrationControl?
+    /// A plan that was made before, with this route.
+    var planned: PlannedMigration?
 
     /// Whether a file must be migrated to a schema. One whose model differs by indexes alone is
     /// not: opening builds and drops them. The exception is a new unique constraint with a mapping
@@ -91,7 +93,11 @@ struct MigrationTerms {
     func needsMigration(
         from stored: SchemaDescription, to wanted: SchemaDescription
     ) -> Bool {
-        let edits = SchemaDifference.edits(from: stored, to: wanted)
+        needsMigration(SchemaDifference.edits(from: stored, to: wanted), from: stored)
+    }
+
+    /// - Parameter edits: all differences of a schema from the file's.
+    func needsMigration(_ edits: [SchemaEdit], from stored: SchemaDescription) -> Bool {
         if edits.contains(where: \.needsMigration) { return true }
         let addsConstraint = edits.contains { edit in
             if case .constraintAdded = edit { true } else { false }
@@ -115,7 +121,7 @@ enum VersionPlan {
                 && !edits.edits.contains(.entityAdded(path.entityName))
         }
         if !step.isOfProgram, edits.impossible.isEmpty, !isFilled {
-            self = .layout(try LayoutPlan(from: stored, to: step))
+            self = .layout(try LayoutPlan(from: stored, to: step, edits))
         } else {
             self = .rewrite(try RewritePlan(from: stored, to: step))
         }
@@ -153,15 +159,10 @@ enum VersionPlan {
 
 /// The effect of opening a file on it.
 package struct MigrationForecast: Sendable {
-    package struct Step: Sendable {
-        package var version: String
-        package var limit: MigrationLimit
-    }
-
     /// The model version that the file was written with.
     package var sourceVersion: String
     /// The versions that it would go through; empty if no migration is needed.
-    package var steps: [Step]
+    package var steps: [PlannedMigration.Step]
     /// The space that it would need. Only the migration itself refuses a file that has too little.
     package var space: SpaceForecast
 

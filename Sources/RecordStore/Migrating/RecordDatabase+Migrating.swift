@@ -15,6 +15,36 @@ extension RecordDatabase {
         files: any FileSystem = DiskFileSystem.shared, route: MigrationRoute? = nil,
         earlier: @autoclosure @escaping () -> [SchemaDescription] = []
     ) throws(StoreError) -> MigrationForecast? {
+        try planning(
+            path: path, schema: schema, options: options, files: files,
+            MigrationTerms(route: route, earlier: earlier)
+        ) { planned, engine, catalog throws(StoreError) in
+            let size = MigrationSize(
+                engine: engine, catalog: catalog, plan: planned.plan, stored: planned.stored)
+            return MigrationForecast(
+                sourceVersion: planned.sourceVersion, steps: planned.steps,
+                space: try size.forecast(isChunked: size.isChunked()))
+        }
+    }
+
+    /// The plan of the same effect, for an opening that follows.
+    package static func plan(
+        path: String, schema: SchemaDescription, options: Engine.Options = Engine.Options(),
+        files: any FileSystem = DiskFileSystem.shared, route: MigrationRoute? = nil,
+        earlier: @autoclosure @escaping () -> [SchemaDescription] = []
+    ) throws(StoreError) -> PlannedMigration? {
+        try planning(
+            path: path, schema: schema, options: options, files: files,
+            MigrationTerms(route: route, earlier: earlier)
+        ) { planned, _, _ in planned }
+    }
+
+    /// What a closure makes of a file's plan; nil for a file that has no schema yet.
+    private static func planning<Result>(
+        path: String, schema: SchemaDescription, options: Engine.Options, files: any FileSystem,
+        _ terms: MigrationTerms,
+        _ use: (PlannedMigration, Engine, Catalog) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result? {
         var options = options
         options.mode = .reading
         let engine = try Engine.open(path: path, options: options, files: files)
@@ -22,14 +52,10 @@ extension RecordDatabase {
         let snapshot = try engine.snapshot()
         guard let catalog = try Catalog.open(snapshot) else { return nil }
         let stored = try catalog.resolvedSchema(snapshot)
-        let plan = try MigrationPlan(
-            from: stored, to: schema, catalog.history(snapshot),
-            MigrationTerms(route: route, earlier: earlier))
+        let plan = try MigrationPlan(from: stored, to: schema, catalog.history(snapshot), terms)
         try checkLoss(plan, catalog, snapshot)
-        let size = MigrationSize(engine: engine, catalog: catalog, plan: plan, stored: stored)
-        return MigrationForecast(
-            sourceVersion: stored.description.modelVersion,
-            steps: plan.forecast, space: try size.forecast(isChunked: size.isChunked()))
+        return try use(
+            PlannedMigration(plan, from: stored, to: schema, catalog, snapshot), engine, catalog)
     }
 
     /// Discards the copy of an unfinished migration, and drops its trees. Returns false if there is
@@ -104,6 +130,7 @@ extension RecordDatabase {
         }
         try checkLoss(plan, catalog, engine.snapshot())
         var terms = terms
+        terms.planned = nil
         if let backup = terms.backup {
             try engine.copy(to: backup)
             // The opening that follows must not write it again.

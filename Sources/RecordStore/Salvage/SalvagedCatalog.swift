@@ -148,9 +148,7 @@ struct SalvagedCatalog {
 
     private static func schema(_ text: [UInt8]) -> SchemaDescription? {
         let stored = try? JSONDecoder().decode(Catalog.StoredSchema.self, from: Data(text))
-        guard let stored, stored.formatVersion == Catalog.StoredSchema.formatVersion,
-            (try? Schema(stored.schema)) != nil
-        else { return nil }
+        guard let stored, (try? Schema(stored.schema)) != nil else { return nil }
         return stored.schema
     }
 

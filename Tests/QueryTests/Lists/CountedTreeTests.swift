@@ -139,6 +139,7 @@ import Testing
                 step: step, tree: tree)
             let edited = tree.edited(next.edits)
             try compare(edited, next.model)
+            try compareRanks(edited, next.model)
             try compareDifferences(
                 from: (tree, model), to: (edited, next.model), touched: next.touched)
             if random.below(8) == 0 { kept.append((edited, next.model)) }
@@ -159,6 +160,29 @@ import Testing
                 index += 1
             }
             try #require(different == nil)
+        }
+
+        /// Probes that are searched together have the ranks that each has in the array.
+        private mutating func compareRanks(_ tree: CountedTree, _ model: ListModel) throws {
+            var entries: [(entry: ListModel.Entry, isInList: Bool)] = []
+            let count = [0, 1, 3, 200][random.below(4)]
+            for _ in 0..<count {
+                if random.below(3) > 0, !model.entries.isEmpty {
+                    entries.append((model.entries[random.below(model.entries.count)], true))
+                } else {
+                    entries.append((entry(nextItem + 1 + UInt64(random.below(9))), false))
+                }
+            }
+            entries.sort { $0.entry < $1.entry }
+            let probes = entries.map { entry, isInList in
+                ListProbe(
+                    key: entry.key, item: ListItem(rawValue: entry.item), isInList: isInList)
+            }
+            try #require(zip(probes, probes.dropFirst()).allSatisfy { !$1.precedes($0) })
+            let ranks = tree.ranks(of: probes, model.wholeKey)
+            let expected = entries.map { entry, _ in model.rank(of: entry) }
+            try #require(ranks == expected)
+            try #require(ranks == probes.map { tree.rank(of: $0, model.wholeKey) })
         }
 
         /// An older version stays as it was, and leads to any other by one difference.

@@ -47,6 +47,16 @@ struct ListModel {
 
     func wholeKey(_ item: ListItem) -> [UInt8] { keys[item.rawValue] ?? [] }
 
+    /// How many entries come before one, which may be in the model or not.
+    func rank(of entry: Entry) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle] < entry { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
     func contains(_ item: UInt64) -> Bool { keys[item] != nil }
 
     /// The model after a step, and the step as edits of this version's tree.

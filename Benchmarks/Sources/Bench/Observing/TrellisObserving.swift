@@ -63,10 +63,13 @@ extension ObservingWork where Store == ObservedTrellis {
             return stopwatch.wall
         }
         for _ in 0..<3 {
-            let bare = try importOnce()
+            // The store grows: an import takes longer than the one before it.
+            let before = try importOnce()
             try store.observe()
             let observed = try importOnce()
-            ratios.append(observed / bare)
+            store.endObserving()
+            ratios.append(2 * observed / (before + (try importOnce())))
+            try store.observe()
             turns.append(try longestTurn { _ = try importOnce() })
             store.endObserving()
         }
