@@ -278,7 +278,7 @@ package class RecordReader {
     }
 
     @inline(__always)
-    final func append(
+    package final func append(
         _ column: KeyColumn, of row: RowView, to key: inout KeyEncoder
     ) throws(StoreError) {
         let offset = column.byteOffset

@@ -120,24 +120,35 @@ package struct CountedTree: Sendable {
         }
     }
 
+    /// Where a search has led.
+    package struct Place {
+        package var rank: Int
+        /// The entry at the rank; nil if there is none in the leaf that was searched.
+        package var entry: (item: ListItem, section: UInt32)?
+    }
+
     /// The ranks of several probes, each as ``rank(of:_:)`` finds it, in one pass over the nodes
     /// that they lead to.
     ///
     /// - Parameter probes: ascending by key and item.
-    package func ranks<Failure: Error>(
+    package func places<Failure: Error>(
         of probes: [ListProbe], _ wholeKey: (ListItem) throws(Failure) -> [UInt8]
-    ) throws(Failure) -> [Int] {
-        guard let root else { return Array(repeating: 0, count: probes.count) }
-        var ranks: [Int] = []
-        ranks.reserveCapacity(probes.count)
+    ) throws(Failure) -> [Place] {
+        guard let root else { return probes.map { _ in Place(rank: 0) } }
+        var places: [Place] = []
+        places.reserveCapacity(probes.count)
         func search(_ node: CountedNode, _ range: Range<Int>, at base: Int) throws(Failure) {
             switch node {
             case .leaf(let leaf):
-                let keys = leaf.keys
+                let (keys, sections) = (leaf.keys, leaf.sections)
                 var index = 0
                 for probe in range {
                     index = try keys.lowerBound(probes[probe], from: index, wholeKey)
-                    ranks.append(base + index)
+                    var place = Place(rank: base + index)
+                    if index < keys.count {
+                        place.entry = (ListItem(rawValue: keys.item(index)), sections[index])
+                    }
+                    places.append(place)
                 }
             case .branch(let branch):
                 let firsts = branch.firsts
@@ -156,7 +167,15 @@ package struct CountedTree: Sendable {
             }
         }
         try search(root, 0..<probes.count, at: 0)
-        return ranks
+        return places
+    }
+
+    /// The entry at a place; nil at the end of the list.
+    package func entry(at place: Place) -> (item: ListItem, section: UInt32)? {
+        if let entry = place.entry { return entry }
+        guard place.rank < count else { return nil }
+        let (leaf, index) = leaf(holding: place.rank)
+        return (ListItem(rawValue: leaf.keys.item(index)), leaf.sections[index])
     }
 
     // MARK: Measures

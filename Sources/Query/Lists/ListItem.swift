@@ -62,6 +62,7 @@ package struct ListProbe {
 
     /// Whether this position comes before another one.
     func precedes(_ other: ListProbe) -> Bool {
-        key == other.key ? item < other.item : key.lexicographicallyPrecedes(other.key)
+        let order = key.withView { key in other.key.withView { key.compare($0) } }
+        return order == 0 ? item < other.item : order < 0
     }
 }

@@ -139,8 +139,9 @@ extension LiveList {
         var section: UInt32 = 0
         /// Whether an object with equal keys has other values.
         var isChanged = false
-        /// The old rank; nil also for one beyond the held entries.
+        /// The old rank and section; nil also for an entry beyond the held ones.
         var rank: Int?
+        var oldSection: UInt32?
     }
 
     /// How many candidates are looked up in the tree at once, in the order of their keys.
@@ -203,13 +204,14 @@ extension LiveList {
         _ part: inout [Candidate], _ wholeKey: (ListItem) throws -> [UInt8]
     ) throws {
         let probes = Self.probes(part.indices, of: part, isInList: true, \.old)
-        let ranks = try content.tree.ranks(of: probes.map(\.probe), wholeKey)
-        for ((index, probe), rank) in zip(probes, ranks) {
-            if rank == content.tree.count && isCutOff { continue }
-            guard rank < content.tree.count, content.tree.item(at: rank) == probe.item else {
+        let places = try content.tree.places(of: probes.map(\.probe), wholeKey)
+        for ((index, probe), place) in zip(probes, places) {
+            if place.rank == content.tree.count && isCutOff { continue }
+            guard let entry = content.tree.entry(at: place), entry.item == probe.item else {
                 throw LiveListError.contradiction
             }
-            part[index].rank = rank
+            part[index].rank = place.rank
+            part[index].oldSection = entry.section
         }
     }
 
@@ -221,9 +223,7 @@ extension LiveList {
         for (index, candidate) in part.enumerated() {
             if let rank = candidate.rank {
                 // A computed name may have become another one before this change of the object.
-                if candidate.old == candidate.new,
-                    candidate.section == content.tree.sectionID(at: rank)
-                {
+                if candidate.old == candidate.new, candidate.section == candidate.oldSection {
                     if candidate.isChanged { plan.stamped.append(rank) }
                     continue
                 }
@@ -232,9 +232,9 @@ extension LiveList {
             if candidate.new != nil { entering.append(index) }
         }
         let probes = Self.probes(entering, of: part, isInList: false, \.new)
-        let targets = try content.tree.ranks(of: probes.map(\.probe), wholeKey)
-        for ((index, probe), target) in zip(probes, targets) {
-            let candidate = part[index]
+        let places = try content.tree.places(of: probes.map(\.probe), wholeKey)
+        for ((index, probe), place) in zip(probes, places) {
+            let (candidate, target) = (part[index], place.rank)
             // The list may have other entries between the last held one and this one.
             if isCutOff && target == content.tree.count {
                 if let rank = candidate.rank { plan.passed[candidate.item] = rank }

@@ -167,8 +167,12 @@ final class RecordEvaluation {
     ) throws(StoreError) {
         for sort in parts.order {
             let start = key.bytes.count
-            try append(sort.path, sort.path.steps[...], row, to: &key)
-            if sort.path.isSelf { key.append(number) }
+            if let column = sort.ownColumn {
+                try reader.append(column, of: row, to: &key)
+            } else {
+                try append(sort.path, sort.path.steps[...], row, to: &key)
+                if sort.path.isSelf { key.append(number) }
+            }
             if !sort.isAscending { key.invert(from: start) }
         }
     }

@@ -111,10 +111,13 @@ package struct PreparedQuery {
 /// A class, because a path is large and the key of each record is made of these.
 final class ResolvedSortKey {
     let path: ResolvedPath
+    /// The column of the record itself that the path names.
+    let ownColumn: KeyColumn?
     let isAscending: Bool
 
     init(path: ResolvedPath, isAscending: Bool) {
         self.path = path
+        ownColumn = path.ownField.map { KeyColumn($0) }
         self.isAscending = isAscending
     }
 }

@@ -1,12 +1,12 @@
 /// One column of a key: a field layout without its names, which loops over records would otherwise
 /// copy.
-struct KeyColumn {
+package struct KeyColumn {
     let byteOffset: Int
     /// Nil for a link.
     let type: AttributeType?
     let isVariable: Bool
 
-    init(_ field: FieldLayout) {
+    package init(_ field: FieldLayout) {
         byteOffset = field.byteOffset
         type = field.type
         isVariable = field.isVariable

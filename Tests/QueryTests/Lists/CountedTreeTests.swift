@@ -179,10 +179,17 @@ import Testing
                     key: entry.key, item: ListItem(rawValue: entry.item), isInList: isInList)
             }
             try #require(zip(probes, probes.dropFirst()).allSatisfy { !$1.precedes($0) })
-            let ranks = tree.ranks(of: probes, model.wholeKey)
+            let places = tree.places(of: probes, model.wholeKey)
+            let ranks = places.map(\.rank)
             let expected = entries.map { entry, _ in model.rank(of: entry) }
             try #require(ranks == expected)
             try #require(ranks == probes.map { tree.rank(of: $0, model.wholeKey) })
+            for place in places {
+                let there = place.rank < model.entries.count ? model.entries[place.rank] : nil
+                let entry = tree.entry(at: place)
+                try #require(entry?.item.rawValue == there?.item)
+                try #require(entry?.section == there?.section)
+            }
         }
 
         /// An older version stays as it was, and leads to any other by one difference.
