@@ -67,7 +67,7 @@ package final class RecordDatabase: Sendable {
         readsEarlierModel: Bool = true, backup: String? = nil, control: MigrationControl? = nil,
         planned: PlannedMigration? = nil
     ) throws(StoreError) -> RecordDatabase {
-        let schema = try Schema(description)
+        let schema = try DeclaredSchema(description)
         let terms = MigrationTerms(
             route: route, limit: limit, isOneStep: isOneStep,
             readsEarlierModel: readsEarlierModel, backup: backup, earlier: earlier,
@@ -77,9 +77,8 @@ package final class RecordDatabase: Sendable {
             recreatesOnMismatch: recreatesOnMismatch)
     }
 
-    /// - Parameter schema: the schema as a new file would have it.
     static func open(
-        _ location: Location, _ schema: Schema, options: Engine.Options, files: any FileSystem,
+        _ location: Location, _ schema: DeclaredSchema, options: Engine.Options, files: any FileSystem,
         _ terms: MigrationTerms = MigrationTerms(), recreatesOnMismatch: Bool = false
     ) throws(StoreError) -> RecordDatabase {
         let engine =
@@ -112,7 +111,7 @@ package final class RecordDatabase: Sendable {
     /// random bits, so that it is unique: an existing file of that name was left by an interrupted
     /// attempt for this store, and is removed.
     private static func replace(
-        _ old: Engine, _ schema: Schema, files: any FileSystem, _ terms: MigrationTerms
+        _ old: Engine, _ schema: DeclaredSchema, files: any FileSystem, _ terms: MigrationTerms
     ) throws(StoreError) {
         // A symbolic link to the store is kept.
         let path = try files.target(of: old.path)
@@ -139,13 +138,12 @@ package final class RecordDatabase: Sendable {
         "\(path).\(old.uuid).new"
     }
 
-    /// - Parameter declared: the schema as a new file would have it.
     static func open(
-        _ engine: Engine, _ declared: Schema, _ terms: MigrationTerms = MigrationTerms()
+        _ engine: Engine, _ declared: DeclaredSchema, _ terms: MigrationTerms = MigrationTerms()
     ) throws(StoreError) -> RecordDatabase {
         let snapshot = try engine.snapshot()
         guard let catalog = try Catalog.open(snapshot) else {
-            return try create(engine, declared, terms)
+            return try create(engine, declared.schema, terms)
         }
         let text = try catalog.schemaText(snapshot)
         if let planned = terms.planned, !engine.options.mode.isReadOnly,
@@ -174,7 +172,7 @@ package final class RecordDatabase: Sendable {
 
     /// Opens a file that needs no migration; it may have other indexes than the program's schema.
     private static func openCurrent(
-        _ engine: Engine, _ declared: Schema, _ stored: SchemaDescription, _ catalog: Catalog,
+        _ engine: Engine, _ declared: DeclaredSchema, _ stored: SchemaDescription, _ catalog: Catalog,
         _ snapshot: Snapshot, _ terms: MigrationTerms
     ) throws(StoreError) -> RecordDatabase {
         var isCopyLeft = false
@@ -182,10 +180,7 @@ package final class RecordDatabase: Sendable {
             isCopyLeft = !Migration.clear(catalog, of: engine)
         }
         let layout = try catalog.layout(snapshot)
-        let schema =
-            layout == StoredLayout.bytes(of: declared)
-            ? declared
-            : try Schema(declared.description, layout: layout, page: catalog.root.root)
+        let schema = try declared.schema(layout: layout, page: catalog.root.root)
         let (trees, missing) = try TreeTable.open(schema, catalog, snapshot)
         // Only an index can be rebuilt from other trees.
         if let lost = missing.first(where: { !TreeTable.isIndex($0) }) {

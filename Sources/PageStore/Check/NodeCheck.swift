@@ -126,18 +126,38 @@ struct NodeCheck {
         if !areStacked { try checkOverlaps(slotsStart: slotsStart, count: count) }
     }
 
-    /// For cells that are known to lie within the page.
+    /// For cells that are known to lie within the page: none begins inside another one.
     private func checkOverlaps(slotsStart: Int, count: Int) throws(StoreError) {
-        var occupied = BitMap(bitCount: page.count)
+        // A bit for each byte of the page at which a cell begins.
+        var starts = [UInt64](repeating: 0, count: (page.count + 63) / 64)
+        for index in 0..<count {
+            let slot = slotsStart + index * Layout.slotSize
+            let cell = field(slot + Layout.slotCell)
+            let bit = UInt64(1) &<< UInt64(cell)
+            guard starts[cell >> 6] & bit == 0 else { throw overlap(slot) }
+            starts[cell >> 6] |= bit
+        }
         for index in 0..<count {
             let slot = slotsStart + index * Layout.slotSize
             let cell = field(slot + Layout.slotCell)
             let size =
                 Layout.cellKey + field(slot + Layout.slotKeySize)
                 + Int(bytes.uint16(at: cell + Layout.cellValueSize) & ~Layout.overflowFlag)
-            let shared = occupied.insert(UInt64(cell), UInt64(size))
-            try require(shared == nil, "two cells overlap", slot)
+            var word = cell >> 6
+            // Without the cell's own start and those before it.
+            var others = starts[word] & ((UInt64.max << 1) &<< UInt64(cell))
+            while others == 0, (word + 1) << 6 < cell + size {
+                word += 1
+                others = starts[word]
+            }
+            guard others == 0 || word << 6 + others.trailingZeroBitCount >= cell + size else {
+                throw overlap(slot)
+            }
         }
+    }
+
+    private func overlap(_ slot: Int) -> StoreError {
+        .corrupt(page.id, "two cells overlap", byteOffset: UInt64(slot))
     }
 
     private func checkedCell(

@@ -121,7 +121,7 @@ package struct CountedTree: Sendable {
     }
 
     /// Where a search has led.
-    package struct Place {
+    package struct FoundPlace {
         package var rank: Int
         /// The entry at the rank; nil if there is none in the leaf that was searched.
         package var entry: (item: ListItem, section: UInt32)?
@@ -133,9 +133,9 @@ package struct CountedTree: Sendable {
     /// - Parameter probes: ascending by key and item.
     package func places<Failure: Error>(
         of probes: [ListProbe], _ wholeKey: (ListItem) throws(Failure) -> [UInt8]
-    ) throws(Failure) -> [Place] {
-        guard let root else { return probes.map { _ in Place(rank: 0) } }
-        var places: [Place] = []
+    ) throws(Failure) -> [FoundPlace] {
+        guard let root else { return probes.map { _ in FoundPlace(rank: 0) } }
+        var places: [FoundPlace] = []
         places.reserveCapacity(probes.count)
         func search(_ node: CountedNode, _ range: Range<Int>, at base: Int) throws(Failure) {
             switch node {
@@ -144,7 +144,7 @@ package struct CountedTree: Sendable {
                 var index = 0
                 for probe in range {
                     index = try keys.lowerBound(probes[probe], from: index, wholeKey)
-                    var place = Place(rank: base + index)
+                    var place = FoundPlace(rank: base + index)
                     if index < keys.count {
                         place.entry = (ListItem(rawValue: keys.item(index)), sections[index])
                     }
@@ -171,7 +171,7 @@ package struct CountedTree: Sendable {
     }
 
     /// The entry at a place; nil at the end of the list.
-    package func entry(at place: Place) -> (item: ListItem, section: UInt32)? {
+    package func entry(at place: FoundPlace) -> (item: ListItem, section: UInt32)? {
         if let entry = place.entry { return entry }
         guard place.rank < count else { return nil }
         let (leaf, index) = leaf(holding: place.rank)

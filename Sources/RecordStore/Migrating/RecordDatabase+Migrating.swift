@@ -93,7 +93,7 @@ extension RecordDatabase {
     ///
     /// - Parameter text: the saved form of the file's schema.
     static func openOther(
-        _ engine: Engine, _ catalog: Catalog, _ declared: Schema, _ snapshot: Snapshot,
+        _ engine: Engine, _ catalog: Catalog, _ declared: DeclaredSchema, _ snapshot: Snapshot,
         of text: [UInt8]?, _ terms: MigrationTerms
     ) throws(StoreError) -> RecordDatabase {
         let stored = try catalog.resolvedSchema(snapshot)
@@ -120,7 +120,7 @@ extension RecordDatabase {
     ///
     /// - Parameter text: the saved form of the schema that the plan starts from.
     static func migrate(
-        _ engine: Engine, _ catalog: Catalog, _ declared: Schema, _ plan: MigrationPlan,
+        _ engine: Engine, _ catalog: Catalog, _ declared: DeclaredSchema, _ plan: MigrationPlan,
         from stored: Schema, of text: [UInt8]?, _ terms: MigrationTerms
     ) throws(StoreError) -> RecordDatabase {
         guard !engine.options.mode.isReadOnly else {
@@ -166,7 +166,7 @@ extension RecordDatabase {
     ///
     /// - Parameter failure: the error of the opening.
     static func recreationReason(
-        _ engine: Engine, to declared: Schema, _ terms: MigrationTerms, after failure: StoreError
+        _ engine: Engine, to declared: DeclaredSchema, _ terms: MigrationTerms, after failure: StoreError
     ) throws(StoreError) -> RecreationReason? {
         let snapshot = try engine.snapshot()
         guard let catalog = try Catalog.open(snapshot) else { return nil }

@@ -42,7 +42,7 @@ package struct Salvage {
         try Engine.create(
             at: newPath, options: options(pages), files: files, from: originID(pages), pages.origin
         ) { engine throws(StoreError) in
-            let database = try RecordDatabase.open(engine, schema)
+            let database = try RecordDatabase.open(engine, DeclaredSchema(schema))
             var writer = SalvageWriter(salvage, database)
             try writer.run()
             salvage.report = writer.report

@@ -37,6 +37,18 @@ package final class Schema: Sendable {
         _ description: SchemaDescription, layout: [UInt8], page: PageID
     ) throws(StoreError) {
         try SchemaCheck.validate(description)
+        try self.init(checked: description, layout: layout, page: page)
+    }
+
+    /// The schema of a new file, for a description that has been checked.
+    convenience init(declared builder: SchemaBuilder) {
+        self.init(checked: builder.description, builder, storedLayout: nil)
+    }
+
+    /// The schema of a file, for a description that has been checked.
+    convenience init(
+        checked description: SchemaDescription, layout: [UInt8], page: PageID
+    ) throws(StoreError) {
         let stored = try StoredLayout(layout, page: page)
         try stored.check(description, page: page)
         self.init(

@@ -1,6 +1,6 @@
 /// Resolves a valid description: tags, slots, relationships and indexes.
 struct SchemaBuilder {
-    private let description: SchemaDescription
+    let description: SchemaDescription
     /// In the order of their tags.
     private let entities: [EntityDescription]
     /// The slots of a file's layout; empty if slots follow from the order of declarations.
@@ -9,7 +9,7 @@ struct SchemaBuilder {
     private let stored: [String: StoredLayout.Entity]
     private var tagByName: [String: UInt16] = [:]
     private let entityByTag: [UInt16: EntityDescription]
-    private var declared: [Declared] = []
+    private var links: [Declared] = []
     private(set) var relationships: [RelationshipLayout] = []
     private(set) var indexes: [IndexLayout] = []
     private var indexNames: Set<String> = []
@@ -62,8 +62,7 @@ struct SchemaBuilder {
     }
 
     mutating func build() {
-        declareRelationships()
-        for entity in entities { resolveFields(entity) }
+        placeFields()
         pairInverses()
         for entity in entities { declareIndexes(entity) }
         for entity in entities {
@@ -73,6 +72,28 @@ struct SchemaBuilder {
         relationshipsByTag = Dictionary(grouping: relationships, by: \.sourceTag)
         indexesByTag = Dictionary(grouping: indexes, by: \.entityTag)
         for entity in entities { layouts.append(layout(entity)) }
+    }
+
+    /// Gives the fields their slots.
+    mutating func placeFields() {
+        guard fieldsByTag.isEmpty else { return }
+        declareRelationships()
+        for entity in entities { resolveFields(entity) }
+    }
+
+    /// The layout of a new file, whose fields have been placed: records have one slot count and no
+    /// unused slots.
+    var declared: [StoredLayout.Entity] {
+        entities.map { entity in
+            let tag = tag(entity.name)
+            let fields = fieldsByTag[tag] ?? []
+            let inherited = parent(entity).flatMap { fieldsByTag[self.tag($0.name)] }?.count ?? 0
+            return StoredLayout.Entity(
+                name: entity.name, tag: tag, slotCounts: [UInt16(fields.count)],
+                properties: fields.dropFirst(inherited).map {
+                    StoredLayout.Property(name: $0.name, slot: UInt16($0.slot))
+                })
+        }
     }
 
     private func tag(_ name: String) -> UInt16 {
@@ -96,7 +117,7 @@ struct SchemaBuilder {
     private mutating func declareRelationships() {
         for entity in entities {
             for relationship in entity.relationships {
-                declared.append(
+                links.append(
                     Declared(
                         description: relationship, entityName: entity.name,
                         sourceTag: tag(entity.name),
@@ -126,11 +147,11 @@ struct SchemaBuilder {
             field.isCoded = attribute.isCoded
             fields.append(field)
         }
-        for index in declared.indices
-        where declared[index].sourceTag == own && declared[index].description.kind == .toOne {
+        for index in links.indices
+        where links[index].sourceTag == own && links[index].description.kind == .toOne {
             let field = place(
-                declared[index].description.name, .link(relationshipID: index))
-            declared[index].field = field
+                links[index].description.name, .link(relationshipID: index))
+            links[index].field = field
             fields.append(field)
         }
         fieldsByTag[own] = fields
@@ -141,15 +162,15 @@ struct SchemaBuilder {
     private mutating func pairInverses() {
         let table = InverseTable(description)
         let ids = Dictionary(
-            uniqueKeysWithValues: declared.enumerated().map { id, one in
+            uniqueKeysWithValues: links.enumerated().map { id, one in
                 (PropertyPath(one.entityName, one.description.name), id)
             })
         for (path, id) in ids {
-            declared[id].inverseID = table.inverse(of: path).flatMap { ids[$0] }
+            links[id].inverseID = table.inverse(of: path).flatMap { ids[$0] }
         }
-        relationships = declared.enumerated().map { id, one in
+        relationships = links.enumerated().map { id, one in
             let name = one.description.name
-            let inverse = one.inverseID.map { declared[$0] }
+            let inverse = one.inverseID.map { links[$0] }
             let mirrorsToOne =
                 one.description.kind == .toManyUnordered && inverse?.description.kind == .toOne
             return RelationshipLayout(

@@ -30,6 +30,8 @@ struct StoredLayout {
     /// In the order of their tags.
     var entities: [Entity]
 
+    init(entities: [Entity]) { self.entities = entities }
+
     // MARK: Bytes
 
     /// The version of the layout's encoding.
@@ -144,16 +146,19 @@ private struct LayoutReader {
 
     var isAtEnd: Bool { offset == content.count }
 
+    private var cutOff: StoreError { damage("ends inside an entry") }
+
     func damage(_ message: String) -> StoreError { .corrupt(page, "the layout \(message)") }
 
     /// Two bytes, little-endian.
     mutating func number() throws(StoreError) -> Int {
-        let bytes = try bytes(2)
-        return Int(bytes[0]) | Int(bytes[1]) << 8
+        guard content.count - offset >= 2 else { throw cutOff }
+        defer { offset += 2 }
+        return Int(content[offset]) | Int(content[offset + 1]) << 8
     }
 
     mutating func bytes(_ count: Int) throws(StoreError) -> [UInt8] {
-        guard count <= content.count - offset else { throw damage("ends inside an entry") }
+        guard count <= content.count - offset else { throw cutOff }
         defer { offset += count }
         return Array(content[offset..<offset + count])
     }

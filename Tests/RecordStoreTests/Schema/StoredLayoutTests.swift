@@ -99,6 +99,29 @@ import Testing
         #expect(StoredLayout.bytes(of: schema) == Self.bytes([Entity(), Self.second]))
     }
 
+    @Test func `a declared schema is resolved once where the layout is that of a new file`() throws {
+        let samples = [
+            Self.schema, SampleSchema.players(optional: ["age": .int64], indexes: []),
+            SampleSchema.animals(dogIndexes: [["tricks"]]),
+        ]
+        for description in samples {
+            let layout = StoredLayout.bytes(of: try Schema(description))
+            let declared = try DeclaredSchema(description)
+            let schema = try declared.schema(layout: layout, page: PageID(1))
+            #expect(schema === declared.schema)
+            #expect(StoredLayout.bytes(of: schema) == layout)
+        }
+        let other = Self.bytes([
+            Entity(tag: 1, name: Array("B".utf8), counts: [4], properties: [(3, "w", nil)]),
+            Entity(
+                tag: 2, counts: [3], properties: [(0, "z", nil), (1, "y", nil), (2, "x", nil)]),
+        ])
+        let declared = try DeclaredSchema(Self.schema)
+        let schema = try declared.schema(layout: other, page: PageID(1))
+        #expect(StoredLayout.bytes(of: schema) == other)
+        #expect(schema !== declared.schema)
+    }
+
     @Test func `tags and slots are those of the layout`() throws {
         let layout = Self.bytes([
             Entity(tag: 1, name: Array("B".utf8), counts: [4], properties: [(0, "w", nil)]),

@@ -66,8 +66,15 @@ struct ColdOpening {
         return stopwatch
     }
 
+    /// Fills a store of the later model as the migrated one was filled: with another cache, trees
+    /// of other shapes would come of the same objects.
     private func fill(_ path: String) throws {
-        let stack = try MigrationRow.migrate(.widened, path)
+        let stack = DataStack(
+            LaterModel.widened.schema, viewContext: .queue(MigrationRow.queue))
+        var options = EngineOptions()
+        options.cacheSizeInBytes = MigrationBench.filledCacheSizeInBytes
+        try stack.addStorageAndWait(
+            LocalStore(fileURL: URL(fileURLWithPath: path), engineOptions: options))
         let supply = PersonSupply(count: persons, stopwatch: Stopwatch()) { $0 }
         let ids = try stack.perform(synchronous: { transaction in
             supply.map { source in

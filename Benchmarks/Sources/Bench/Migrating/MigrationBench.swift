@@ -14,6 +14,8 @@ struct MigrationBench {
 
     /// M8's store has more persons than a migration writes in one transaction.
     private static let chunkedPersonsMin = 200_000
+    /// The cache of the contenders that fill the stores.
+    static let filledCacheSizeInBytes = 64 << 20
 
     let options: Options
     let rounds: Int
@@ -61,7 +63,7 @@ struct MigrationBench {
     }
 
     private func fill<Store: Contender>(_ type: Store.Type, _ path: String) throws {
-        let store = try Store(path: path, cacheSizeInBytes: 64 << 20)
+        let store = try Store(path: path, cacheSizeInBytes: Self.filledCacheSizeInBytes)
         let stopwatch = Stopwatch()
         try store.insert(
             persons: PersonSupply(count: persons, stopwatch: stopwatch, number: { $0 }))
