@@ -78,8 +78,9 @@ package final class RecordDatabase: Sendable {
     }
 
     static func open(
-        _ location: Location, _ schema: DeclaredSchema, options: Engine.Options, files: any FileSystem,
-        _ terms: MigrationTerms = MigrationTerms(), recreatesOnMismatch: Bool = false
+        _ location: Location, _ schema: DeclaredSchema, options: Engine.Options,
+        files: any FileSystem, _ terms: MigrationTerms = MigrationTerms(),
+        recreatesOnMismatch: Bool = false
     ) throws(StoreError) -> RecordDatabase {
         let engine =
             switch location {
@@ -172,8 +173,8 @@ package final class RecordDatabase: Sendable {
 
     /// Opens a file that needs no migration; it may have other indexes than the program's schema.
     private static func openCurrent(
-        _ engine: Engine, _ declared: DeclaredSchema, _ stored: SchemaDescription, _ catalog: Catalog,
-        _ snapshot: Snapshot, _ terms: MigrationTerms
+        _ engine: Engine, _ declared: DeclaredSchema, _ stored: SchemaDescription,
+        _ catalog: Catalog, _ snapshot: Snapshot, _ terms: MigrationTerms
     ) throws(StoreError) -> RecordDatabase {
         var isCopyLeft = false
         if !engine.options.mode.isReadOnly, try catalog.migration(snapshot) != nil {

@@ -137,8 +137,8 @@ extension LiveList {
         var new: [UInt8]?
         /// The section after the step.
         var section: UInt32 = 0
-        /// Whether an object with equal keys has other values.
-        var isChanged = false
+        /// Whether an object with equal keys has other values; nil where that was not asked yet.
+        var isChanged: Bool?
         /// The old rank and section; nil also for an entry beyond the held ones.
         var rank: Int?
         var oldSection: UInt32?
@@ -159,7 +159,7 @@ extension LiveList {
             }
             rest = rest.dropFirst(Self.sortedCountMax)
             try findOld(&part, wholeKey)
-            try place(part, wholeKey, into: &plan)
+            try place(part, survey, wholeKey, into: &plan)
         }
     }
 
@@ -179,14 +179,31 @@ extension LiveList {
             return candidate.old == nil ? nil : candidate
         }
         candidate.section = try sections.number(of: newRow, number, survey.after)
-        guard let oldRow, candidate.old == candidate.new else { return candidate }
+        // A list that is cut off holds few of its objects, and others may have many links.
+        if let oldRow, candidate.old == candidate.new, !isCutOff {
+            candidate.isChanged = try isChanged(number, oldRow, newRow, survey)
+        }
+        return candidate
+    }
+
+    /// Whether an object's values or links differ.
+    private func isChanged(
+        _ number: ObjectNumber, _ oldRow: RowView, _ newRow: RowView, _ survey: Survey
+    ) throws -> Bool {
         // The path to a watched value may change while the value stays equal.
-        candidate.isChanged =
-            try survey.candidates.withWatchedChange.contains(number)
+        try survey.candidates.withWatchedChange.contains(number)
             && survey.before.watched(of: oldRow) != survey.after.watched(of: newRow)
             || !survey.step.after.hasSameValues(newRow, as: oldRow, of: survey.step.before)
             || watches[survey.store].hasOtherLinks(number, in: survey.step)
-        return candidate
+    }
+
+    private func isChanged(_ candidate: Candidate, _ survey: Survey) throws -> Bool {
+        if let known = candidate.isChanged { return known }
+        let number = candidate.item.number
+        guard let oldRow = try survey.oldRow(number), let newRow = try survey.newRow(number) else {
+            throw LiveListError.contradiction
+        }
+        return try isChanged(number, oldRow, newRow, survey)
     }
 
     /// The sort key of an object that the list has at one commit; nil if it does not.
@@ -217,14 +234,15 @@ extension LiveList {
 
     /// Finds out what becomes of the entries.
     private func place(
-        _ part: [Candidate], _ wholeKey: (ListItem) throws -> [UInt8], into plan: inout Plan
+        _ part: [Candidate], _ survey: Survey, _ wholeKey: (ListItem) throws -> [UInt8],
+        into plan: inout Plan
     ) throws {
         var entering: [Int] = []
         for (index, candidate) in part.enumerated() {
             if let rank = candidate.rank {
                 // A computed name may have become another one before this change of the object.
                 if candidate.old == candidate.new, candidate.section == candidate.oldSection {
-                    if candidate.isChanged { plan.stamped.append(rank) }
+                    if try isChanged(candidate, survey) { plan.stamped.append(rank) }
                     continue
                 }
                 plan.removed.append(rank)

@@ -12,6 +12,8 @@ package struct PlannedMigration: Sendable {
     let stored: Schema
     let plan: MigrationPlan
     private let wanted: SchemaDescription
+    /// The saved form of the file's schema.
+    private let text: [UInt8]?
     private let basis: Basis
 
     /// The model version that the file was written with.
@@ -19,14 +21,12 @@ package struct PlannedMigration: Sendable {
     /// The versions that it would go through; empty if no migration is needed.
     package var steps: [Step] { plan.forecast }
 
-    /// All of a file that a plan follows from. Another process may change it before the opening.
+    /// What a plan follows from besides the schema's text.
     private struct Basis: Equatable {
-        var text: [UInt8]?
         var layout: [UInt8]
         var history: [UInt8]?
 
-        init(_ catalog: Catalog, _ view: PageView, text: [UInt8]?) throws(StoreError) {
-            self.text = text
+        init(_ catalog: Catalog, _ view: PageView) throws(StoreError) {
             layout = try catalog.layout(view)
             history = try catalog.entry(Catalog.historyKey, of: view)
         }
@@ -39,20 +39,22 @@ package struct PlannedMigration: Sendable {
         self.stored = stored
         self.plan = plan
         self.wanted = wanted
-        basis = try Basis(catalog, view, text: catalog.schemaText(view))
+        text = try catalog.schemaText(view)
+        basis = try Basis(catalog, view)
     }
 
-    /// Whether planning anew would give this plan. The terms must have its route.
+    /// Whether planning anew would give this plan: another process may have changed the file. The
+    /// terms must have the plan's route.
     ///
     /// - Parameter text: the saved form of the file's schema.
     func isFor(
         _ catalog: Catalog, _ view: PageView, of text: [UInt8]?, to declared: SchemaDescription,
         _ terms: MigrationTerms
     ) throws(StoreError) -> Bool {
-        // It was made without limits.
-        guard !plan.models.isEmpty, terms.limit == .mappings, !terms.isOneStep else {
-            return false
-        }
-        return try basis == Basis(catalog, view, text: text) && wanted == declared
+        // It was made without limits. A schema of a later version is reported before the rest.
+        guard !plan.models.isEmpty, terms.limit == .mappings, !terms.isOneStep, text == self.text,
+            wanted == declared
+        else { return false }
+        return try basis == Basis(catalog, view)
     }
 }

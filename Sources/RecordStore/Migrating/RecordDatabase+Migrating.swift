@@ -166,7 +166,8 @@ extension RecordDatabase {
     ///
     /// - Parameter failure: the error of the opening.
     static func recreationReason(
-        _ engine: Engine, to declared: DeclaredSchema, _ terms: MigrationTerms, after failure: StoreError
+        _ engine: Engine, to declared: DeclaredSchema, _ terms: MigrationTerms,
+        after failure: StoreError
     ) throws(StoreError) -> RecreationReason? {
         let snapshot = try engine.snapshot()
         guard let catalog = try Catalog.open(snapshot) else { return nil }

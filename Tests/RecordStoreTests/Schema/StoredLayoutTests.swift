@@ -1,3 +1,4 @@
+import MigrationProof
 import SampleSchemas
 import TestSupport
 import Testing
@@ -99,17 +100,15 @@ import Testing
         #expect(StoredLayout.bytes(of: schema) == Self.bytes([Entity(), Self.second]))
     }
 
-    @Test func `a declared schema is resolved once where the layout is that of a new file`() throws {
-        let samples = [
-            Self.schema, SampleSchema.players(optional: ["age": .int64], indexes: []),
-            SampleSchema.animals(dogIndexes: [["tricks"]]),
-        ]
-        for description in samples {
+    @Test func `a declared schema is resolved once where a file has its own layout`() throws {
+        var random = SeededRandom(for: "StoredLayoutTests of declared schemas")
+        let samples = (0..<100).map { _ in RandomModels.schema(&random) }
+        for description in [Self.schema] + samples {
             let layout = StoredLayout.bytes(of: try Schema(description))
             let declared = try DeclaredSchema(description)
             let schema = try declared.schema(layout: layout, page: PageID(1))
-            #expect(schema === declared.schema)
-            #expect(StoredLayout.bytes(of: schema) == layout)
+            #expect(schema === declared.schema, "seed \(random.seed)")
+            #expect(StoredLayout.bytes(of: schema) == layout, "seed \(random.seed)")
         }
         let other = Self.bytes([
             Entity(tag: 1, name: Array("B".utf8), counts: [4], properties: [(3, "w", nil)]),
