@@ -290,6 +290,46 @@ import Testing
         #expect(list.content.tree.count == 5 + 64)
     }
 
+    /// The objects beyond the held ones may have any number of links, and blobs.
+    @Test func `links of objects beyond a limit were read by each step`() throws {
+        let schema = SchemaDescription([
+            EntityDescription(
+                "Hub", required: ["rank": .int64],
+                relationships: [.toManyUnordered("hubs", to: "Hub", inverse: "hubs")])
+        ])
+        let database = try RecordDatabase.open(.memory, schema: schema)
+        let entity = try #require(database.schema.entity(named: "Hub"))
+        let hubs = try #require(entity.relationship(named: "hubs"))
+        let rank = try #require(entity.field(named: "rank"))
+        var before: RecordReader = try database.snapshot()
+        let linkCount = 20_000
+        var last = ObjectNumber(0)
+        _ = try database.step(from: &before) { batch, transaction in
+            for number in 0..<linkCount {
+                var row = entity.emptyRow()
+                defer { row.deallocate() }
+                row.setValue(.int(Int64(number)), rank)
+                last = try transaction.allocateNumber(in: entity.hierarchy)
+                batch.insert(entity, last, row: row)
+            }
+        }
+        _ = try database.step(from: &before) { batch, _ in
+            for number in 1..<UInt64(linkCount) where number != 9 {
+                batch.addLink(hubs, owner: last, target: ObjectNumber(number))
+            }
+        }
+        let fetch = FetchRequest(sortKeys: [SortKey(path: ["rank"])], limit: 20)
+        var list = try LiveList(
+            ListRequest("Hub", fetch), in: [(StoreIdentity(database.storeID), before)])
+        let step = try database.step(from: &before) { batch, _ in
+            batch.addLink(hubs, owner: last, target: ObjectNumber(9))
+        }
+        let lookups = database.statistics.pageLookups
+        let difference = try #require(try list.take([step]))
+        #expect(difference.updates == [ListPath(section: 0, item: 8)])
+        #expect(database.statistics.pageLookups - lookups < 40)
+    }
+
     @Test func `stamps start again after the largest number`() throws {
         let notes = try Notes([1, 2, 3])
         var list = try notes.list()
