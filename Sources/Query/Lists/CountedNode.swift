@@ -172,18 +172,32 @@ final class CountedBranch: Sendable {
         lastSection = known.lastSection
     }
 
+    /// A node for a child of a branch.
+    struct Replacement {
+        var child: Int
+        var node: CountedNode
+        /// Whether nothing but stamps differs from the child.
+        var isStamped: Bool
+    }
+
     /// The branch with some of its children replaced.
-    func replacing(_ replacements: [(child: Int, node: CountedNode)]) -> CountedBranch {
+    func replacing(_ replacements: [Replacement]) -> CountedBranch {
         var children = children
+        if replacements.allSatisfy(\.isStamped) {
+            for replacement in replacements { children[replacement.child] = replacement.node }
+            return CountedBranch(self, children: children, firsts: firsts, ends: ends)
+        }
         var hasSameFirsts = true
         var hasSameSections = true
-        for (child, node) in replacements {
+        for replacement in replacements {
+            let (child, node) = (replacement.child, replacement.node)
             let old = children[child]
+            children[child] = node
+            if replacement.isStamped { continue }
             hasSameFirsts = hasSameFirsts && KeyRun.areSame(old.firsts, node.firsts)
             hasSameSections =
                 hasSameSections && old.innerStartCount == node.innerStartCount
                 && old.firstSection == node.firstSection && old.lastSection == node.lastSection
-            children[child] = node
         }
         guard hasSameFirsts, hasSameSections else {
             return CountedBranch(height: height, children: children)
@@ -224,13 +238,16 @@ final class CountedBranch: Sendable {
     /// The first child with an entry of a section, counted from the branch's first, or of a later
     /// one; one must exist.
     func child(reaching section: Int) -> Int {
-        var (low, high) = (0, children.count - 1)
+        // Only one child is looked at; the others may be in no cache of the processor.
+        var (low, high) = (0, children.count)
         while low < high {
             let middle = (low + high) / 2
-            let last = sectionOffset(of: middle) + children[middle].innerStartCount
-            if last < section { low = middle + 1 } else { high = middle }
+            if sectionOffset(of: middle) < section { low = middle + 1 } else { high = middle }
         }
-        return low
+        // The one before begins with an earlier section, and may end with this one.
+        guard low > 0 else { return 0 }
+        let last = sectionOffset(of: low - 1) + children[low - 1].innerStartCount
+        return last >= section || low == children.count ? low - 1 : low
     }
 
     /// The memory of the branch in bytes, without its children.

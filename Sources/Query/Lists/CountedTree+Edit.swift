@@ -19,6 +19,10 @@ package struct TreeEdit: Sendable {
     fileprivate var isInsertion: Bool {
         if case .insert = change { true } else { false }
     }
+
+    fileprivate var isStamp: Bool {
+        if case .stamp = change { true } else { false }
+    }
 }
 
 extension CountedTree {
@@ -132,7 +136,7 @@ private struct TreeEditor {
         _ branch: CountedBranch, _ range: Range<Int>, at base: Int
     ) -> CountedBranch? {
         guard range.count <= Self.branchChangesInPlaceMax else { return nil }
-        var replacements: [(child: Int, node: CountedNode)] = []
+        var replacements: [CountedBranch.Replacement] = []
         var rest = range
         while let first = rest.first {
             let last = branch.children.count - 1
@@ -140,14 +144,18 @@ private struct TreeEditor {
             let child = rank < branch.count ? branch.child(holding: rank) : last
             let own = share(rest, below: base + branch.end(of: child), isLast: child == last)
             let start = base + branch.start(of: child)
+            let node: CountedNode
             switch branch.children[child] {
             case .leaf(let leaf):
                 guard let edited = edited(leaf, own, at: start) else { return nil }
-                replacements.append((child, .leaf(edited)))
+                node = .leaf(edited)
             case .branch(let inner):
                 guard let edited = editedInPlace(inner, own, at: start) else { return nil }
-                replacements.append((child, .branch(edited)))
+                node = .branch(edited)
             }
+            replacements.append(
+                CountedBranch.Replacement(
+                    child: child, node: node, isStamped: edits[own].allSatisfy(\.isStamp)))
             rest = own.upperBound..<range.upperBound
         }
         return branch.replacing(replacements)

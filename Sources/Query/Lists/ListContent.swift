@@ -68,8 +68,23 @@ package struct ListContent: Sendable {
     package func path(of index: Int) -> ListPath {
         guard names != nil else { return ListPath(section: 0, item: index) }
         let section = section(holding: index)
-        let start = max(tree.start(ofSection: firstSection + section), ranks.lowerBound)
-        return ListPath(section: section, item: index - (start - ranks.lowerBound))
+        return ListPath(section: section, item: index - start(ofSection: section))
+    }
+
+    /// The paths of ascending indices.
+    func paths(of indices: [Int]) -> [ListPath] {
+        guard names != nil else { return indices.map(path) }
+        var (last, start) = (-1, 0)
+        return indices.map { index in
+            let section = section(holding: index)
+            if section != last { (last, start) = (section, self.start(ofSection: section)) }
+            return ListPath(section: section, item: index - start)
+        }
+    }
+
+    /// The index of a section's first entry.
+    private func start(ofSection section: Int) -> Int {
+        max(tree.start(ofSection: firstSection + section), ranks.lowerBound) - ranks.lowerBound
     }
 
     func section(holding index: Int) -> Int {

@@ -17,9 +17,9 @@ struct TouchedEntries {
         let sections = SectionChanges(shown, anchors, before, after)
         difference.deletedSections = sections.deleted
         difference.insertedSections = sections.inserted
-        difference.deletions = shown.removed.map(before.path)
-        difference.insertions = shown.inserted.map(after.path)
-        difference.updates = shown.updated.map(before.path)
+        difference.deletions = before.paths(of: shown.removed)
+        difference.insertions = after.paths(of: shown.inserted)
+        difference.updates = before.paths(of: shown.updated)
         let stays = shown.moved.map { pair in
             before.sectionID(holding: pair.old) == after.sectionID(holding: pair.new)
                 && !sections.replacedIDs.contains(before.sectionID(holding: pair.old))
