@@ -80,6 +80,9 @@ struct CommitStep: Sendable {
     var sourceIdentifier: SourceIdentifier?
     /// The place among the steps that the view received: that of the last one that this covers.
     var position: UInt64 = 0
+    /// Whether the thread that publishes the step has the lists take it directly afterwards, so
+    /// that no other one need be woken for it.
+    var isAnnounced = false
     /// To be run when the step has been delivered, in this order.
     var completions: [@Sendable () -> Void] = []
 

@@ -42,7 +42,7 @@ final class ViewSteps: StepSubscriber {
     func receive(_ step: CommitStep) {
         add(step)
         // There, the thread that commits delivers.
-        if !executor.isCurrent { deliverSoon() }
+        if !executor.isCurrent, !step.isAnnounced { deliverSoon() }
     }
 
     private func add(_ step: CommitStep) {

@@ -120,7 +120,8 @@ extension DataStack.AsyncNamespace {
                 let outcome = Result { () throws(CoreStoreError) in
                     UncheckedTransfer(
                         try base.run(
-                            AsynchronousDataTransaction.self, nil, durability, task.value))
+                            AsynchronousDataTransaction.self, nil, durability, announces: true,
+                            task.value))
                 }
                 if case .failure = outcome { base.awaitEarlierSteps() }
                 base.viewSteps.announce()

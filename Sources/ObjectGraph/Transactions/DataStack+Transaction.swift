@@ -43,7 +43,8 @@ extension DataStack {
                 viewSteps.announce()
             }
         }
-        return try run(SynchronousDataTransaction.self, sourceIdentifier, durability, task)
+        return try run(
+            SynchronousDataTransaction.self, sourceIdentifier, durability, announces: true, task)
     }
 
     /// Runs a transaction in the background and calls the completion where the view lives, after
@@ -120,10 +121,11 @@ extension DataStack {
 
     /// Runs a task under the writer lock and commits what it did.
     ///
+    /// - Parameter announces: whether the caller announces the step when this returns or throws.
     /// - Parameter completion: makes the closure that runs when the view shows the commit.
     func run<Transaction: BaseDataTransaction, T>(
         _ type: Transaction.Type, _ sourceIdentifier: Any?, _ durability: Durability?,
-        _ task: (Transaction) throws -> T,
+        announces: Bool = false, _ task: (Transaction) throws -> T,
         completion: ((T) -> @Sendable () -> Void)? = nil
     ) throws(CoreStoreError) -> T {
         let context = TransactionContext(of: self)
@@ -131,6 +133,7 @@ extension DataStack {
             let transaction = Transaction(
                 stack: self, context: context, sourceIdentifier: sourceIdentifier)
             let (result, staged, read) = try stage(transaction, context, durability, task)
+            staged?.isAnnounced = announces
             do {
                 for commit in read { try commit.finish() }
             } catch {

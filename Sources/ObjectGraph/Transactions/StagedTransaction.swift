@@ -16,6 +16,8 @@ final class StagedTransaction {
     private let sourceIdentifier: SourceIdentifier?
     private var parts: [Part] = []
     private var isFinished = false
+    /// Whether the thread that finishes it announces its step: ``CommitStep/isAnnounced``.
+    var isAnnounced = false
 
     /// Made while the transaction holds the writer, which decides its position.
     init(steps: CommitSteps, sourceIdentifier: SourceIdentifier?) {
@@ -120,8 +122,10 @@ final class StagedTransaction {
     ) -> CommitStep? {
         // Without changes it takes its turn for the completion alone.
         guard !delivered.isEmpty || (parts.isEmpty && completion != nil) else { return nil }
-        return CommitStep(
+        var step = CommitStep(
             delivered, origin: .transaction, sourceIdentifier: sourceIdentifier,
             completion: completion)
+        step.isAnnounced = isAnnounced
+        return step
     }
 }
