@@ -87,16 +87,11 @@ struct StoredLayout {
         (schema.storedLayout ?? StoredLayout(declaredBy: schema)).bytes
     }
 
-    /// The layout of a schema whose records have one slot count and no unused slots.
+    /// The layout of a new file with a schema.
     init(declaredBy schema: Schema) {
-        entities = schema.entities.map { entity in
-            var stored = Entity(name: entity.name, tag: entity.tag)
-            stored.slotCounts = [UInt16(entity.slotCount)]
-            stored.properties = entity.ownFields
-                .map { Property(name: $0.name, slot: UInt16($0.slot)) }
-                .sorted { $0.slot < $1.slot }
-            return stored
-        }
+        var builder = SchemaBuilder(schema.description)
+        builder.placeFields()
+        entities = builder.declared
     }
 
     /// The saved form.

@@ -108,7 +108,16 @@ import Testing
             let declared = try DeclaredSchema(description)
             let schema = try declared.schema(layout: layout, page: PageID(1))
             #expect(schema === declared.schema, "seed \(random.seed)")
-            #expect(StoredLayout.bytes(of: schema) == layout, "seed \(random.seed)")
+            let slots = schema.entities.map { entity in
+                entity.ownFields.map { "\($0.name) \($0.slot)" }.sorted()
+            }
+            let stored = try StoredLayout(layout, page: PageID(1)).entities
+            let places = stored.map { $0.properties.map { "\($0.name) \($0.slot)" }.sorted() }
+            #expect(slots == places, "seed \(random.seed)")
+            #expect(schema.entities.map(\.tag) == stored.map(\.tag), "seed \(random.seed)")
+            #expect(
+                schema.entities.map { [UInt16($0.slotCount)] } == stored.map(\.slotCounts),
+                "seed \(random.seed)")
         }
         let other = Self.bytes([
             Entity(tag: 1, name: Array("B".utf8), counts: [4], properties: [(3, "w", nil)]),
