@@ -18,6 +18,10 @@ package class RecordEditor: RecordReader {
     /// Indexes and trees of to-one links that a migration is about to drop or to build: changes of
     /// records do not maintain them.
     final var unmaintainedTrees: Set<TreeID> = []
+    /// The records that are copied while a migration changes them.
+    final var recordCopy: RecordCopy?
+    /// Trees that a migration must not change, because the file's model has them as well.
+    final var lentTrees: Set<TreeID> = []
     /// Blobs copied from another store, which no record names yet.
     private final var copiedBlobs: Set<PageID> = []
 

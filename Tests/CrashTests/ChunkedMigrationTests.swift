@@ -11,7 +11,7 @@ import Testing
 /// it is the same migration of the same content.
 @Suite struct ChunkedMigrationTests {
     private static let plants: PottedPlants = {
-        var plants = PottedPlants(objectCount: 10)
+        var plants = PottedPlants(objectCount: 16)
         plants.options.migrationRowsMax = 0
         plants.options.migrationChunkRowsMax = 8
         plants.options.migrationDropPagesMax = 6
@@ -84,8 +84,13 @@ import Testing
         let hasIndex = try images.map { try plants.unfinishedTrees($0).contains(name) }
         #expect(hasIndex.first == false && hasIndex.last == true)
         #expect(hasIndex.count { $0 } < hasIndex.count / 2)
-        // Records that are copied are below the same key.
-        #expect(try plants.unfinishedTrees(images[0]).contains("next/records/Pot"))
+        // Records that are made are below the same key.
+        #expect(try plants.unfinishedTrees(images[1]).contains("next/records/Thing"))
+        // Those that move to another tree are not copied before.
+        #expect(
+            try images.allSatisfy { image in
+                try !plants.unfinishedTrees(image).contains("next/records/Pot")
+            })
     }
 
     @Test func `trees that a migration has replaced are deleted in pieces`() throws {

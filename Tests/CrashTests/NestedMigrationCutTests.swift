@@ -8,7 +8,7 @@ import Testing
 /// Migrations that continue after a cut, and are cut again twice.
 @Suite struct NestedMigrationCutTests {
     private static let plants: PottedPlants = {
-        var plants = PottedPlants(objectCount: 10)
+        var plants = PottedPlants(objectCount: 16)
         plants.options.migrationRowsMax = 0
         plants.options.migrationChunkRowsMax = 7
         plants.options.migrationDropPagesMax = 4

@@ -51,11 +51,11 @@ enum RewriteTransform: Equatable, Sendable {
             if self == .fails(uid: uid) { throw Failure() }
             if self == .dropsThirds, uid.isMultiple(of: 3) { return }
             let made = try make()
-            for attribute in made.attributes {
-                guard let earlier = made.source(of: attribute.name),
-                    let value = try source.value(earlier.name), value != .null
+            for (attribute, earlier) in zip(made.attributes, made.sources) {
+                guard let earlier, let value = try source.value(earlier.declaration.name),
+                    value != .null
                 else { continue }
-                _ = made.set(value, for: attribute.name)
+                _ = made.set(value, for: attribute.declaration.name)
             }
             guard case .splits(let text, let first, let second) = self,
                 case .string(let whole)? = try source.value(text)

@@ -2,32 +2,41 @@ import RecordStore
 
 /// An attribute of a model version, as mappings see it.
 public struct NSAttributeDescription: Hashable, Sendable {
+    private let attribute: MappedAttribute
+
+    init(_ attribute: MappedAttribute) { self.attribute = attribute }
+
+    private var declaration: AttributeDescription { attribute.declaration }
+
     /// The attribute's name in the store.
-    public let name: KeyPathString
+    public var name: KeyPathString { declaration.name }
     /// The attribute's type.
-    public let attributeType: NSAttributeType
+    public var attributeType: NSAttributeType { NSAttributeType(declaration.type) }
     /// Whether the attribute may be nil.
-    public let isOptional: Bool
+    public var isOptional: Bool { declaration.isOptional }
     /// The name that the attribute had in the version before: its own unless the model states
     /// another.
-    public let renamingIdentifier: String?
+    public var renamingIdentifier: String? { declaration.previousName ?? declaration.name }
     /// The statement that makes the model another one though nothing else differs.
-    public let versionHashModifier: String?
-    private let initial: Value
-
-    init(_ attribute: AttributeDescription) {
-        name = attribute.name
-        attributeType = NSAttributeType(attribute.type)
-        isOptional = attribute.isOptional
-        renamingIdentifier = attribute.previousName ?? attribute.name
-        versionHashModifier = attribute.versionHashModifier
-        initial = attribute.defaultValue
-    }
-
+    public var versionHashModifier: String? { declaration.versionHashModifier }
     /// The value with which new objects begin, of the type that mappings read. Files do not keep
     /// it, so that an attribute of the earlier version has one only where the program has the
     /// version.
-    public var defaultValue: Any? { ValueBridge.boxed(initial) }
+    public var defaultValue: Any? { ValueBridge.boxed(declaration.defaultValue) }
+
+    public static func == (left: NSAttributeDescription, right: NSAttributeDescription) -> Bool {
+        left.attribute === right.attribute || left.parts == right.parts
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
+    /// What a mapping can see.
+    private var parts: AttributeDescription {
+        var parts = declaration
+        parts.previousName = renamingIdentifier
+        parts.isCoded = false
+        return parts
+    }
 }
 
 /// An object of the earlier version, which a mapping reads. It is valid during the mapping's call

@@ -18,4 +18,13 @@ struct BackgroundWork: Sendable {
             Self.queue.async(execute: work)
         }
     }
+
+    /// Begins work for which the caller will wait.
+    func beginBeside(_ work: @escaping @Sendable () -> Void) {
+        if let schedule {
+            schedule.begin(isTimed: false, work)
+        } else {
+            DispatchQueue.global(qos: .userInitiated).async(execute: work)
+        }
+    }
 }

@@ -7,7 +7,7 @@ import PageStore
 /// its pass and the last key that the pass has processed.
 final class MigrationRun {
     private let engine: Engine
-    private let live: Catalog
+    let live: Catalog
     /// Nil for a migration in one transaction, which changes the file's own trees.
     private let shadow: MigrationShadow?
     /// The catalog of the model that is changed.
@@ -15,14 +15,18 @@ final class MigrationRun {
     private(set) var editor: WriteTransaction
     let progress: MigrationProgress
 
-    private var schema: Schema
+    private(set) var schema: Schema
     /// The tags of the file's entities before the migration.
     private let storedTags: Set<UInt16>
     private var current: RecordTransaction?
     /// The names of ``RecordEditor/unmaintainedTrees``.
-    private var unmaintainedTrees: Set<String> = []
+    private(set) var unmaintainedTrees: Set<String> = []
     /// The position that an earlier run has reached, or the beginning.
     private let start: MigrationState
+    /// Trees of the file's model that the shadow copy has as well.
+    let lentTrees: Set<TreeID>
+    /// Those that passes may change, and copy then.
+    let changingTrees: Set<TreeID>
     /// How many passes have begun; an earlier run has completed the first `start.passCount`.
     private var passCount = 0
     private var chunkRowCount = 0
@@ -36,7 +40,8 @@ final class MigrationRun {
 
     init(
         _ engine: Engine, _ live: Catalog, _ shadow: MigrationShadow?, _ editor: WriteTransaction,
-        _ schema: Schema, _ start: MigrationState, _ progress: MigrationProgress
+        _ schema: Schema, _ start: MigrationState, _ progress: MigrationProgress,
+        changing changingTrees: Set<TreeID> = []
     ) {
         self.engine = engine
         // Not read for every record: each look at the options copies all of them.
@@ -47,6 +52,8 @@ final class MigrationRun {
         self.live = live
         self.shadow = shadow
         catalog = shadow?.catalog ?? live
+        lentTrees = Set(catalog.lentTrees)
+        self.changingTrees = lentTrees.intersection(changingTrees)
         self.editor = editor
         self.schema = schema
         storedTags = Set(schema.entities.map(\.tag))
@@ -108,12 +115,23 @@ final class MigrationRun {
         let transaction = RecordTransaction(
             schema: schema, editor: editor, catalog: catalog, trees: trees, numbers: numbers)
         transaction.blobLedger = shadow?.ledger
+        transaction.lentTrees = lentTrees
         for name in unmaintainedTrees {
             if let tree = try catalog.tree(name, of: editor) {
                 transaction.unmaintainedTrees.insert(tree)
             }
         }
         return transaction
+    }
+
+    /// The number of records of exactly some entities, as the counters have it.
+    func recordCount(_ tags: [UInt16]) throws(StoreError) -> Int {
+        var count = 0
+        for tag in tags {
+            let counted = try catalog.counter(Catalog.countKey(tag), of: editor)
+            count += Int(min(counted, 1 << 40))
+        }
+        return count
     }
 
     /// Whether exactly an entity has as many records as before the migration. False for one that
@@ -194,6 +212,14 @@ final class MigrationRun {
         try progress.pass()
     }
 
+    /// See ``Engine/run(_:beside:)``.
+    func run<Own, Other: Sendable>(
+        _ body: () throws(StoreError) -> Own,
+        beside work: @escaping @Sendable (_ isGivenUp: () -> Bool) throws(StoreError) -> Other
+    ) throws(StoreError) -> (Own, Other) {
+        try engine.run(body, beside: work)
+    }
+
     // MARK: Chunks
 
     /// Whether the next batch belongs in another chunk.
@@ -240,6 +266,8 @@ final class MigrationRun {
         let numbers = NumberReserve(schema, catalog)
         try numbers.reserve(in: editor)
         let transaction = try makeTransaction(trees, numbers)
+        // Its changes and the switch are one commit.
+        transaction.lentTrees = []
         let database = RecordDatabase(
             engine: engine, schema: schema, catalog: catalog, trees: trees,
             identities: ObjectIdentities(try catalog.movedObjects(editor)), numbers: numbers)

@@ -19,6 +19,18 @@ struct MigrationSize {
     /// The records of all hierarchies in which any may be written.
     func recordCount() throws(StoreError) -> Int { try recordCount(plan.steps) }
 
+    /// The records of trees, by the names of these.
+    func recordCount(copying names: Set<String>) throws(StoreError) -> Int {
+        let snapshot = try engine.snapshot()
+        var count = 0
+        for entity in stored.entities {
+            let root = stored.knownEntity(tag: entity.hierarchy.rootTag)
+            guard names.contains(TreeTable.recordsName(root.name)) else { continue }
+            count += try self.count(entity, snapshot)
+        }
+        return count
+    }
+
     private func recordCount(_ steps: some Sequence<VersionPlan>) throws(StoreError) -> Int {
         let snapshot = try engine.snapshot()
         var count = 0

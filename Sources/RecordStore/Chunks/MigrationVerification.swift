@@ -10,11 +10,14 @@ import PageStore
 struct MigrationVerification {
     private let run: MigrationRun
     /// Readers of the file's model and of the shadow copy.
-    private let before: RecordReader
-    private let after: RecordReader
+    private let before: RecordSnapshot
+    private let after: RecordSnapshot
     private let columns: CarriedColumns
     /// The trees of the shadow copy that the earlier model does not share.
     private let own: Set<TreeID>
+    /// The hierarchies with such trees of records, indexes or to-one links, by the tags of their
+    /// roots in the later model.
+    private let changed: Set<UInt16>
 
     init(
         _ run: MigrationRun, _ live: Catalog, _ stored: Schema, _ steps: [VersionPlan]
@@ -23,12 +26,12 @@ struct MigrationVerification {
         let view = try run.editor.before
         func reader(
             _ schema: Schema, _ catalog: Catalog, needsIndexes: Bool
-        ) throws(StoreError) -> RecordReader {
+        ) throws(StoreError) -> RecordSnapshot {
             let (trees, missing) = try TreeTable.open(schema, catalog, view)
             if let name = missing.first(where: { needsIndexes || !TreeTable.isIndex($0) }) {
                 throw .corrupt(catalog.root.root, "the catalog does not name the tree \(name)")
             }
-            return RecordReader(schema: schema, view: view, catalog: catalog, trees: trees)
+            return RecordSnapshot(schema: schema, snapshot: view, catalog: catalog, trees: trees)
         }
         // A writer builds the indexes that a file lacks: spec/07-catalog.md, 7.1.
         before = try reader(stored, live, needsIndexes: false)
@@ -39,24 +42,47 @@ struct MigrationVerification {
             if let tree = try run.catalog.tree(name, of: view) { own.insert(tree) }
         }
         self.own = own.subtracting(run.catalog.lentTrees)
+        changed = Self.changed(after, self.own)
+    }
+
+    private static func changed(_ reader: RecordReader, _ own: Set<TreeID>) -> Set<UInt16> {
+        let (schema, trees) = (reader.schema, reader.trees)
+        var tags: Set<UInt16> = []
+        for entity in schema.entities
+        where entity.superentityTag == nil && own.contains(trees.records(entity.hierarchy)) {
+            tags.insert(entity.tag)
+        }
+        for index in schema.indexes where own.contains(trees.indexes[index.id]) {
+            tags.insert(schema.knownEntity(tag: index.entityTag).hierarchy.rootTag)
+        }
+        for relationship in schema.relationships
+        where relationship.field != nil && own.contains(trees.links(relationship)) {
+            tags.insert(schema.knownEntity(tag: relationship.sourceTag).hierarchy.rootTag)
+        }
+        return tags
     }
 
     /// Throws `corrupt` at the first difference.
     func verify() throws(StoreError) {
         let schema = after.schema
         let copied = schema.entities.filter { own.contains(after.trees.records($0.hierarchy)) }
-        guard !copied.isEmpty else { return }
         let names = Set(copied.map(\.name))
-        var found = ModelContents(after)
-        for root in copied where root.superentityTag == nil {
-            try found.read(root, run, fields(of: schema, columns: nil))
-        }
         let sources = columns.sources.filter { names.contains($0.entityName) }
-        var expected = ModelContents(before)
-        for root in before.schema.entities where root.superentityTag == nil {
-            let tags = root.tags.intersection(sources.map(\.tag))
-            guard !tags.isEmpty else { continue }
-            try expected.read(root, run, fields(of: before.schema, columns: sources))
+        let roots = before.schema.entities.filter { root in
+            root.superentityTag == nil && !root.tags.isDisjoint(with: sources.map(\.tag))
+        }
+        let copiedTags = Set(copied.map(\.tag))
+        let fields = fields(of: schema, columns: nil).filter { copiedTags.contains($0.key) }
+        let formerFields = self.fields(of: before.schema, columns: sources)
+        let (found, expected) = try run.run { () throws(StoreError) in
+            let roots = schema.entities.filter { changed.contains($0.tag) }
+            return try ModelContents(after, roots, fields) {
+                () throws(StoreError) in try run.count()
+            }
+        } beside: { [before] isGivenUp throws(StoreError) in
+            try ModelContents(before, roots, formerFields) { () throws(StoreError) in
+                if isGivenUp() { throw StoreError(.closed, "the comparison has ended") }
+            }
         }
         for entity in copied { try compare(entity, sources, found, expected) }
         try compareTrees(found)
@@ -127,7 +153,6 @@ struct MigrationVerification {
     private func compareTrees(_ found: ModelContents) throws(StoreError) {
         let schema = after.schema
         for index in schema.indexes where own.contains(after.trees.indexes[index.id]) {
-            guard isRead(index.entityTag) else { continue }
             var entries = Fingerprint()
             let cursor = after.indexCursor(index)
             while try cursor.next() {
@@ -139,8 +164,7 @@ struct MigrationVerification {
             }
         }
         var sides: [Int: (forward: Fingerprint, backward: Fingerprint)] = [:]
-        for relationship in schema.relationships
-        where !relationship.mirrorsToOne && own.contains(after.trees.links(relationship)) {
+        for relationship in schema.relationships where isCompared(relationship) {
             var side = (forward: Fingerprint(), backward: Fingerprint())
             try after.forEachEdge(relationship) { owner, edge throws(StoreError) in
                 side.forward.add(owner, edge.target)
@@ -148,7 +172,7 @@ struct MigrationVerification {
                 try run.count()
             }
             sides[relationship.id] = side
-            guard relationship.kind == .toOne, isRead(relationship.sourceTag) else { continue }
+            guard relationship.field != nil, isRead(relationship.sourceTag) else { continue }
             guard side.forward == found.linked[relationship.id] else {
                 throw difference("has a tree \(relationship.treeName) that contradicts its records")
             }
@@ -166,8 +190,18 @@ struct MigrationVerification {
         }
     }
 
+    /// Whether the copy has links of its own in one of the directions.
+    private func isCompared(_ relationship: RelationshipLayout) -> Bool {
+        let inverse = relationship.inverseID.map { after.schema.relationship(id: $0) }
+        return !relationship.mirrorsToOne
+            && [relationship, inverse].contains { side in
+                guard let side, !side.mirrorsToOne else { return false }
+                return own.contains(after.trees.links(side))
+            }
+    }
+
     private func isRead(_ tag: UInt16) -> Bool {
-        own.contains(after.trees.records(after.schema.knownEntity(tag: tag).hierarchy))
+        changed.contains(after.schema.knownEntity(tag: tag).hierarchy.rootTag)
     }
 
     private func difference(_ message: String) -> StoreError {

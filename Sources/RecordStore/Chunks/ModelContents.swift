@@ -16,40 +16,72 @@ struct ColumnSum: Equatable {
 }
 
 /// The counts and sums of a model's records, to be compared with those of another.
-struct ModelContents {
-    private let reader: RecordReader
-    /// By entity tag; nil until a record of exactly that entity is read.
-    private var entities: [EntityContents?]
+struct ModelContents: Sendable {
+    private struct Entity {
+        var count: Int
+        var sums: [String: ColumnSum]
+    }
+
+    /// By the tags of exactly their entities.
+    private var entities: [UInt16: Entity] = [:]
     /// By index ID: the entries that the records should have.
-    private(set) var indexed: [Fingerprint]
+    let indexed: [Fingerprint]
     /// By relationship ID: the to-one links of the records.
+    let linked: [Fingerprint]
+
+    /// Reads hierarchies, and compares them with their counters.
+    ///
+    /// - Parameters:
+    ///   - roots: their root entities.
+    ///   - fields: the attributes whose values are summed, by entity tag.
+    ///   - count: called with each record.
+    init(
+        _ reader: RecordReader, _ roots: [EntityLayout], _ fields: [UInt16: [FieldLayout]],
+        _ count: () throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var summary = RecordSummary(reader, fields)
+        for root in roots { try summary.read(root, count) }
+        (indexed, linked) = (summary.indexed, summary.linked)
+        for entity in summary.entities.compactMap({ $0 }) {
+            let sums = entity.columns.map { ($0.name, $0.sum) }
+            entities[entity.tag] = Entity(
+                count: entity.count, sums: Dictionary(sums) { first, _ in first })
+        }
+    }
+
+    /// The number of records of exactly one entity.
+    func count(_ tag: UInt16) -> Int { entities[tag]?.count ?? 0 }
+
+    /// The sum of an attribute's values in records of exactly one entity.
+    func sum(_ name: String, of tag: UInt16) -> ColumnSum {
+        entities[tag]?.sums[name] ?? ColumnSum()
+    }
+}
+
+/// Sums up records while they are read.
+private struct RecordSummary {
+    private let reader: RecordReader
+    private let fields: [UInt16: [FieldLayout]]
+    /// By entity tag; nil until a record of exactly that entity is read.
+    private(set) var entities: [EntityContents?]
+    private(set) var indexed: [Fingerprint]
     private(set) var linked: [Fingerprint]
 
-    init(_ reader: RecordReader) {
+    init(_ reader: RecordReader, _ fields: [UInt16: [FieldLayout]]) {
         self.reader = reader
+        self.fields = fields
         entities = Array(repeating: nil, count: reader.schema.tagMax + 1)
         indexed = Array(repeating: Fingerprint(), count: reader.schema.indexes.count)
         linked = Array(repeating: Fingerprint(), count: reader.schema.relationships.count)
     }
 
-    /// The number of records of exactly one entity.
-    func count(_ tag: UInt16) -> Int { entities[Int(tag)]?.count ?? 0 }
-
-    /// The sum of an attribute's values in records of exactly one entity.
-    func sum(_ name: String, of tag: UInt16) -> ColumnSum {
-        entities[Int(tag)]?.columns.first { $0.name == name }?.sum ?? ColumnSum()
-    }
-
-    /// Reads a hierarchy, and compares it with its counters.
-    ///
-    /// - Parameter fields: the attributes whose values are summed, by entity tag.
     mutating func read(
-        _ root: EntityLayout, _ run: MigrationRun, _ fields: [UInt16: [FieldLayout]]
+        _ root: EntityLayout, _ count: () throws(StoreError) -> Void
     ) throws(StoreError) {
         let last = try reader.catalog.counter(Catalog.numberKey(root.hierarchy), of: reader.view)
         let cursor = reader.recordCursor(root.hierarchy, isScan: true)
         while try cursor.next() {
-            try run.count()
+            try count()
             let (row, number) = (try cursor.row(), cursor.number)
             guard number.rawValue > 0, number.rawValue <= last else {
                 throw .corrupt(nil, "\(root.name) \(number.rawValue) was never given out")
@@ -69,10 +101,10 @@ struct ModelContents {
         for tag in root.tags {
             let entity = reader.schema.knownEntity(tag: tag)
             let counted = try reader.recordCount(of: entity, includesSubentities: false)
-            guard counted == count(tag) else {
+            let found = entities[Int(tag)]?.count ?? 0
+            guard counted == found else {
                 throw .corrupt(
-                    nil,
-                    "the counter of \(entity.name) is \(counted), and there are \(count(tag))")
+                    nil, "the counter of \(entity.name) is \(counted), and there are \(found)")
             }
         }
     }
@@ -94,12 +126,14 @@ private final class EntityContents {
         }
     }
 
+    let tag: UInt16
     private(set) var count = 0
     private(set) var columns: [Column]
     let indexes: [IndexEntries]
     let links: [(id: Int, byteOffset: Int)]
 
     init(_ entity: EntityLayout, _ fields: [FieldLayout], _ reader: RecordReader) {
+        tag = entity.tag
         columns = fields.map { Column($0) }
         indexes = entity.indexes.map { IndexEntries($0, reader) }
         links = entity.relationships.compactMap { relationship in

@@ -3,7 +3,7 @@
 /// also the content.
 struct PlanFingerprint {
     /// Must change whenever the passes of a plan change, in sequence or in effect.
-    private static let sequenceVersion = 13
+    private static let sequenceVersion = 14
 
     private var bytes: [UInt8] = []
 

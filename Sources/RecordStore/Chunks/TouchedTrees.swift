@@ -5,6 +5,8 @@ struct TouchedTrees {
     /// The hierarchies whose records and indexes change, by the tags of their roots, which are
     /// equal in all versions.
     private var records: Set<UInt16> = []
+    /// Those of which passes over records of other hierarchies, or over links, change records.
+    private var written: Set<UInt16> = []
     /// The hierarchies at both ends of links that change, or with objects that are removed.
     private var linked: Set<UInt16> = []
 
@@ -41,6 +43,21 @@ struct TouchedTrees {
     /// The entities of a file's schema whose records may change.
     func entities(of schema: Schema) -> [EntityLayout] {
         schema.entities.filter { records.contains($0.hierarchy.rootTag) }
+    }
+
+    /// The names of the trees, among those of a file's schema, that the passes which change them
+    /// copy, if any does: of records, their indexes, and their to-one links.
+    func namesCopiedLater(of schema: Schema) -> Set<String> {
+        func isLater(_ tag: UInt16) -> Bool {
+            let root = schema.knownEntity(tag: tag).hierarchy.rootTag
+            return records.contains(root) && !written.contains(root)
+        }
+        let roots = schema.entities.filter { $0.superentityTag == nil && isLater($0.tag) }
+        let indexes = schema.indexes.filter { isLater($0.entityTag) }
+        let links = schema.relationships.filter { $0.field != nil && isLater($0.sourceTag) }
+        return Set(
+            roots.map { TreeTable.recordsName($0.name) } + indexes.map(\.treeName)
+                + links.map(\.treeName))
     }
 
     // MARK: One step
@@ -80,11 +97,19 @@ struct TouchedTrees {
         for (hierarchy, entities) in plan.rewrites(numbers) {
             changed.insert(hierarchy.rootTag)
             changed.formUnion(entities.map(\.destination.hierarchy.rootTag))
+            for entity in entities where !entity.isInPlace {
+                written.insert(entity.destination.hierarchy.rootTag)
+            }
         }
         let links = LinkRewrite.all(lineage, both, numbers)
         for link in links {
             add(link.source, in: both)
             add(link.destination, in: both)
+            let inverse = link.destination.inverseID.map { both.relationship(id: $0) }
+            for relationship in [link.destination, inverse, link.derived].compactMap({ $0 })
+            where relationship.field != nil {
+                written.insert(both.knownEntity(tag: relationship.sourceTag).hierarchy.rootTag)
+            }
         }
         // Otherwise every object stays in its place.
         let mayLoseObjects =
@@ -125,8 +150,8 @@ struct TouchedTrees {
 }
 
 extension MigrationPlan {
-    /// The names of the trees that are copied before the first step: those that the plan may
-    /// change, except indexes that the first step drops before it writes any record.
+    /// The names of the trees that are copied or may be: those that the plan may change, except
+    /// indexes that the first step drops before it writes any record.
     func copiedTrees(of stored: Schema) throws(StoreError) -> Set<String> {
         let names = try TouchedTrees(steps).names(of: stored)
         let first: LayoutPlan? =
@@ -138,5 +163,11 @@ extension MigrationPlan {
         guard let first, !first.writesRecords else { return names }
         return names.subtracting(
             first.endingTrees(among: names.filter { TreeTable.isIndex($0) }))
+    }
+
+    /// Those that are copied before the first step.
+    func treesCopiedFirst(of stored: Schema) throws(StoreError) -> Set<String> {
+        try copiedTrees(of: stored)
+            .subtracting(TouchedTrees(steps).namesCopiedLater(of: stored))
     }
 }

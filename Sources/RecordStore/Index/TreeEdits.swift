@@ -191,6 +191,20 @@ final class TreeEdits {
         return []
     }
 
+    /// Passes all edits to the body in key order, with nil for a removal, and clears them.
+    func forEach(
+        with order: inout KeyOrder.Memory,
+        _ body: (_ key: ByteView, _ value: ByteView?) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        sort(with: &order)
+        defer { removeAll() }
+        for position in edits.indices {
+            prefetch(position + Self.prefetchDistance, order)
+            let edit = edit(position, order)
+            try body(key(position, order), edit.valueCount < 0 ? nil : value(edit))
+        }
+    }
+
     private func removeAll() {
         list.edits.removeAll(keepingCapacity: true)
         list.lent.removeAll(keepingCapacity: true)

@@ -19,6 +19,7 @@ extension MigrationRun {
         let kinds = relationship.kinds(in: schema)
         try RecordRewrite(self, source.hierarchy).update(if: isNeeded) {
             number, entity, row throws(StoreError) in
+            progress.count()
             guard source.tags.contains(entity.tag), let target = row.link(at: field.byteOffset)
             else { return nil }
             let tag = try transaction.withRow(target, in: destination.hierarchy) { $0.entityTag }

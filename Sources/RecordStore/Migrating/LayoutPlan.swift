@@ -107,6 +107,29 @@ struct LayoutPlan {
         noteRemovals(edits)
     }
 
+    /// The plan without what the rewriting of records has done: attributes that all of them have
+    /// lost, and those that all of them have a value of.
+    ///
+    /// - Parameter rewrites: by the earlier schema.
+    func without(_ rewrites: [EntityRewrite]) -> LayoutPlan {
+        let byTag = Dictionary(rewrites.map { ($0.source.tag, $0) }) { first, _ in first }
+        let removed = Set(removedEntities)
+        func isDone(_ path: PropertyPath, _ does: (EntityRewrite, FieldLayout) -> Bool) -> Bool {
+            guard let owner = stored.entity(named: path.entityName),
+                let field = owner.field(named: path.name)
+            else { return false }
+            return owner.tags.allSatisfy { tag in
+                // Records of removed entities are deleted.
+                removed.contains(stored.knownEntity(tag: tag).name)
+                    || byTag[tag].map { does($0, field) } == true
+            }
+        }
+        var plan = self
+        plan.removed.removeAll { isDone($0) { $0.clears($1) } }
+        plan.fills.removeAll { isDone($0.0) { $0.fills($1) } }
+        return plan
+    }
+
     static func mismatch(_ edits: [SchemaEdit]) -> StoreError {
         let first = edits.first.map { "\($0)" } ?? ""
         let more =

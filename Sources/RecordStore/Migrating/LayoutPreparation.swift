@@ -15,6 +15,18 @@ struct LayoutPreparation {
         self.run = run
     }
 
+    /// The tags of all entities whose records the passes read, once for each pass.
+    var passedTags: [UInt16] {
+        let removed = plan.removedEntities.compactMap { schema.entity(named: $0) }
+        var hierarchies = Array(Set(removed.map(\.hierarchy)))
+        hierarchies += relationshipsToRemoved(Set(removed.map(\.tag)))
+            .filter { $0.field != nil }
+            .map { schema.knownEntity(tag: $0.sourceTag).hierarchy }
+        hierarchies += RemovedFields(plan, schema).hierarchies
+        hierarchies += FilledFields(plan, schema).hierarchies
+        return hierarchies.flatMap { schema.knownEntity(tag: $0.rootTag).tags }
+    }
+
     func perform() throws(StoreError) {
         try removeEntities()
         let names = try run.catalog.treeNames(run.editor)
@@ -38,10 +50,16 @@ struct LayoutPreparation {
             }
         }
         let removed = Set(tagsByRoot.values.joined())
-        for relationship in schema.relationships where !isRemoved(relationship) {
-            let destination = schema.knownEntity(tag: relationship.destinationTag)
-            guard !destination.tags.isDisjoint(with: removed) else { continue }
+        for relationship in relationshipsToRemoved(removed) {
             try run.clearDanglingLinks(relationship, of: schema)
+        }
+    }
+
+    /// The relationships that stay, and may lead to objects of removed entities.
+    private func relationshipsToRemoved(_ removed: Set<UInt16>) -> [RelationshipLayout] {
+        schema.relationships.filter { relationship in
+            let destination = schema.knownEntity(tag: relationship.destinationTag)
+            return !isRemoved(relationship) && !destination.tags.isDisjoint(with: removed)
         }
     }
 
@@ -73,6 +91,7 @@ struct LayoutPreparation {
 
     private func freeBlobs(of hierarchy: HierarchyID) throws(StoreError) {
         try RecordRewrite(run, hierarchy).read { row throws(StoreError) in
+            run.progress.count()
             let entity = schema.knownEntity(tag: row.entityTag)
             for offset in entity.variableOffsets
             where row.isBlob(at: offset) && !row.isNull(at: offset) {
@@ -84,7 +103,10 @@ struct LayoutPreparation {
     private func emptyProperties() throws(StoreError) {
         let removed = RemovedFields(plan, schema)
         for hierarchy in removed.hierarchies.sorted(by: { $0.rootTag < $1.rootTag }) {
-            try RecordRewrite(run, hierarchy).visit { batch, number, row throws(StoreError) in
+            // All trees in which the properties are, are about to be dropped.
+            try RecordRewrite(run, hierarchy).visit(changing: .records) {
+                batch, number, row throws(StoreError) in
+                run.progress.count()
                 let offsets = removed.stored(in: row)
                 guard !offsets.isEmpty else { return false }
                 let entity = schema.knownEntity(tag: row.entityTag)
@@ -96,7 +118,6 @@ struct LayoutPreparation {
                     }
                     changed.clear(at: offset)
                 }
-                // All trees in which the properties are, are about to be dropped.
                 batch.replace(entity, number, row: changed)
                 return true
             }
@@ -108,6 +129,7 @@ struct LayoutPreparation {
         let filled = FilledFields(plan, schema)
         for hierarchy in filled.hierarchies.sorted(by: { $0.rootTag < $1.rootTag }) {
             try RecordRewrite(run, hierarchy).update { number, entity, row throws(StoreError) in
+                run.progress.count()
                 let missing = filled.missing(in: row)
                 guard !missing.isEmpty else { return nil }
                 var values: [Value] = []

@@ -40,7 +40,7 @@ struct Migration {
         let isChunked = try size.isChunked()
         try checkSpace(isChunked: isChunked, hasDropped: state != nil)
         if isChunked {
-            try begin(copying: plan.copiedTrees(of: stored))
+            try begin(copying: plan.treesCopiedFirst(of: stored))
         } else {
             try runWhole()
         }
@@ -128,7 +128,7 @@ struct Migration {
             editor.rollback()
             throw error
         }
-        try run(shadow, editor, state, copying: plan.copiedTrees(of: stored))
+        try run(shadow, editor, state, copying: plan.treesCopiedFirst(of: stored))
     }
 
     private func run(
@@ -136,9 +136,17 @@ struct Migration {
         copying names: Set<String>
     ) throws(StoreError) {
         let progress = MigrationProgress(control)
-        let run = MigrationRun(engine, catalog, shadow, editor, stored, start, progress)
+        let run: MigrationRun
         do throws(StoreError) {
-            progress.beginCopying(try size.recordCount())
+            run = MigrationRun(
+                engine, catalog, shadow, editor, stored, start, progress,
+                changing: try changingTrees(editor))
+        } catch {
+            editor.rollback()
+            throw error
+        }
+        do throws(StoreError) {
+            progress.beginCopying(try size.recordCount(copying: names))
             let copy = TreeCopy(run: run, live: catalog)
             for name in names.sorted() where try catalog.tree(name, of: run.editor) != nil {
                 try copy.copy(name)
@@ -155,6 +163,14 @@ struct Migration {
             Self.clear(catalog, of: engine)
             throw error
         }
+    }
+
+    private func changingTrees(_ view: PageView) throws(StoreError) -> Set<TreeID> {
+        var trees: Set<TreeID> = []
+        for name in try plan.copiedTrees(of: stored) {
+            if let tree = try catalog.tree(name, of: view) { trees.insert(tree) }
+        }
+        return trees
     }
 
     // MARK: Leftovers

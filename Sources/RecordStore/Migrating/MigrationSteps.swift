@@ -23,12 +23,15 @@ struct MigrationSteps {
             }
         }
         switch step {
-        case .layout(let plan): try take(plan, moving: plan.moves)
+        case .layout(let plan):
+            let passed = LayoutPreparation(plan, run).passedTags
+            run.progress.expect(try run.recordCount(passed))
+            try take(plan, moving: plan.moves)
         case .rewrite(let plan):
             for layout in plan.first { try take(layout) }
             try use(plan.both)
-            try RecordMover(plan, run, control).move()
-            try take(plan.last)
+            let rewrites = try RecordMover(plan, run, control).move()
+            try take(plan.last.without(rewrites))
         }
     }
 

@@ -9,6 +9,14 @@ struct RecordRewrite {
     /// Limits the size of the records that a batch holds: some may have large values.
     private static let batchSizeInBytesMax = 8 << 20
 
+    /// What a pass changes of the hierarchy that it visits.
+    enum Effect {
+        case nothing
+        /// Records, but no entry of an index or of a to-one link.
+        case records
+        case recordsAndEntries
+    }
+
     private let run: MigrationRun
     private let hierarchy: HierarchyID
 
@@ -18,34 +26,79 @@ struct RecordRewrite {
     }
 
     /// A pass over all records in ascending number order. The body adds its changes to the batch
-    /// and returns true if it added any. Records change only between batches.
+    /// and returns true if it added any. Records change only between batches. A pass that changes
+    /// records which the file's model has as well copies them.
     ///
-    /// - Parameter isNeeded: whether the pass reads anything at all, which it must not change.
+    /// - Parameters:
+    ///   - isNeeded: whether the pass reads anything at all, which it must not change.
+    ///   - effect: what it may change of the hierarchy.
     func visit(
         if isNeeded: () throws(StoreError) -> Bool = { () throws(StoreError) in true },
-        batchCount: Int = Self.batchCount,
+        batchCount: Int = Self.batchCount, changing effect: Effect = .recordsAndEntries,
         _ body: (inout RecordBatch, ObjectNumber, RowView) throws(StoreError) -> Bool
     ) throws(StoreError) {
+        if effect == .recordsAndEntries {
+            try run.copySharedTrees(of: hierarchy, if: isNeeded)
+        }
         try run.performInParts(if: isNeeded) { last throws(StoreError) in
-            var batch = RecordBatch()
-            var count = 0
-            let transaction = try run.transaction
-            let cursor = transaction.recordCursor(hierarchy)
-            var number = ObjectNumber(0)
-            var isValid = try cursor.seek(Self.next(last))
-            while isValid {
-                number = cursor.number
-                try run.count()
-                if try body(&batch, number, cursor.row()) { count += 1 }
-                isValid = try cursor.next()
-                if count >= batchCount || batch.sizeInBytes >= Self.batchSizeInBytesMax
-                    || run.endsBatch
-                {
-                    break
-                }
+            let first = try Self.next(last)
+            guard effect != .nothing, try run.sharesRecords(of: hierarchy) else {
+                let end = try visitBatch(at: first, batchCount, body)
+                return end.isLast ? nil : RecordKey.bytes(end.number)
             }
-            try transaction.apply(batch)
-            return isValid ? RecordKey.bytes(number) : nil
+            return try copy(at: first, batchCount, body)
+        }
+    }
+
+    /// Visits the records of a batch, and returns the number of the last one.
+    ///
+    /// - Parameter sizeInBytesMax: limits the size of the records that are visited.
+    private func visitBatch(
+        at first: ObjectNumber, _ batchCount: Int, sizeInBytesMax: Int = .max,
+        _ body: (inout RecordBatch, ObjectNumber, RowView) throws(StoreError) -> Bool
+    ) throws(StoreError) -> (number: ObjectNumber, isLast: Bool) {
+        var batch = RecordBatch()
+        var (count, sizeInBytes) = (0, 0)
+        let transaction = try run.transaction
+        let cursor = transaction.recordCursor(hierarchy)
+        var number = first
+        var isValid = try cursor.seek(first)
+        while isValid {
+            number = cursor.number
+            try run.count()
+            let row = try cursor.row()
+            sizeInBytes += row.bytes.count
+            if try body(&batch, number, row) { count += 1 }
+            isValid = try cursor.next()
+            if count >= batchCount || batch.sizeInBytes >= Self.batchSizeInBytesMax
+                || sizeInBytes >= sizeInBytesMax || run.endsBatch
+            {
+                break
+            }
+        }
+        try transaction.apply(batch)
+        return (number, !isValid)
+    }
+
+    /// Visits records while they are copied, until the chunk is full. Returns the key of the last
+    /// one, or nil at the end.
+    private func copy(
+        at first: ObjectNumber, _ batchCount: Int,
+        _ body: (inout RecordBatch, ObjectNumber, RowView) throws(StoreError) -> Bool
+    ) throws(StoreError) -> [UInt8]? {
+        let copy = try run.beginCopy(of: hierarchy, at: first)
+        defer { run.forgetTrees() }
+        var start = first
+        while true {
+            // Also those are limited that a batch does not change.
+            let (number, isLast) = try visitBatch(
+                at: start, batchCount, sizeInBytesMax: Self.batchSizeInBytesMax, body)
+            start = try Self.next(RecordKey.bytes(number))
+            try copy.copy(before: start)
+            guard isLast || run.endsBatch else { continue }
+            try copy.finish()
+            if isLast { try run.endCopy(of: hierarchy) }
+            return isLast ? nil : RecordKey.bytes(number)
         }
     }
 
@@ -63,7 +116,7 @@ struct RecordRewrite {
 
     /// A pass over all records that changes none.
     func read(_ body: (RowView) throws(StoreError) -> Void) throws(StoreError) {
-        try visit { _, _, row throws(StoreError) in
+        try visit(changing: .nothing) { _, _, row throws(StoreError) in
             try body(row)
             return false
         }
@@ -71,7 +124,7 @@ struct RecordRewrite {
 
     /// Replaces each record for which the body returns a row, and frees that row.
     ///
-    /// - Parameter isNeeded: as for ``visit(if:batchCount:_:)``.
+    /// - Parameter isNeeded: as for ``visit(if:batchCount:changing:_:)``.
     func update(
         if isNeeded: () throws(StoreError) -> Bool = { () throws(StoreError) in true },
         _ body: (ObjectNumber, EntityLayout, RowView) throws(StoreError) -> RowBuffer?
@@ -88,6 +141,7 @@ struct RecordRewrite {
     /// Deletes all records of some entities, with their links.
     func delete(_ tags: Set<UInt16>) throws(StoreError) {
         try visit(batchCount: Self.deletionCount) { batch, number, row in
+            run.progress.count()
             guard tags.contains(row.entityTag) else { return false }
             batch.delete(number, in: hierarchy)
             return true

@@ -58,6 +58,25 @@ struct EntityRewrite {
             }
     }
 
+    /// Whether every record of the entity is rewritten in its tree, and has no value in a slot
+    /// then: that of an attribute that goes.
+    func clears(_ field: FieldLayout) -> Bool {
+        isInPlace && isNeeded && cleared.contains { $0.byteOffset == field.byteOffset }
+    }
+
+    /// Whether every record of the entity is rewritten in its tree, and has a value in a slot then:
+    /// that of a required attribute.
+    func fills(_ field: FieldLayout) -> Bool {
+        guard isInPlace,
+            let assignment = assignments.first(where: {
+                $0.field.byteOffset == field.byteOffset && !$0.attribute.isOptional
+            })
+        else { return false }
+        // What makes initial values may make nil, which only a mapped record is refused for.
+        return isMapped
+            || assignment.initialValue == nil && assignment.attribute.defaultValue != .null
+    }
+
     /// - Parameter name: an entity of the file; the result is nil if it has no later one.
     init?(
         _ name: String, _ lineage: SchemaLineage, _ both: Schema, _ numbers: NumberMaps,

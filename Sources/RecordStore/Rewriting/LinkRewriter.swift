@@ -48,7 +48,9 @@ struct LinkRewriter {
     ) throws(StoreError) {
         let source = hierarchy(link.source.sourceTag)
         let owners = hierarchy(link.destination.sourceTag)
-        try RecordRewrite(run, source).visit { batch, number, row throws(StoreError) in
+        // Links in records are changed in hierarchies that were copied before.
+        try RecordRewrite(run, source).visit(changing: .nothing) {
+            batch, number, row throws(StoreError) in
             run.progress.count()
             guard link.ownerTags.contains(row.entityTag),
                 let owner = try link.owners.later(number)

@@ -19,7 +19,7 @@ package final class SourceRecord {
     }
 
     /// The entity's attributes in the earlier version, those of superentities first.
-    package var attributes: [AttributeDescription] { fields.attributes }
+    package var attributes: [MappedAttribute] { fields.attributes }
 
     /// The value of an attribute; nil if none has the name, and after the mapper's call.
     package func value(_ name: String) throws(StoreError) -> Value? {
@@ -48,15 +48,10 @@ package final class DestinationRecord {
     }
 
     /// The entity's attributes in the later version, those of superentities first.
-    package var attributes: [AttributeDescription] { fields.attributes }
+    package var attributes: [MappedAttribute] { fields.attributes }
 
     /// The earlier attributes that the attributes come from, in their order; nil for new ones.
-    package var sources: [AttributeDescription?] { fields.sources }
-
-    /// The earlier attribute that an attribute comes from; nil if it is new.
-    package func source(of name: String) -> AttributeDescription? {
-        fields.position(of: name).flatMap { fields.sources[$0] }
-    }
+    package var sources: [MappedAttribute?] { fields.sources }
 
     package func value(_ name: String) -> Value? {
         fields.position(of: name).map { values[$0] }
@@ -73,13 +68,21 @@ package final class DestinationRecord {
     }
 }
 
+/// An attribute as mappers see it: one for all records, because a mapper may look at each of them,
+/// and a copy of the declaration has half a dozen references to count.
+package final class MappedAttribute: Sendable {
+    package let declaration: AttributeDescription
+
+    package init(_ declaration: AttributeDescription) { self.declaration = declaration }
+}
+
 /// The attributes of an entity in one version, and their fields in the records that are written.
 /// One serves all records of the entity, in one thread.
 final class MappedFields {
     let entityName: String
-    let attributes: [AttributeDescription]
+    let attributes: [MappedAttribute]
     /// The earlier declarations of the attributes; nil for new ones.
-    let sources: [AttributeDescription?]
+    let sources: [MappedAttribute?]
     let types: [AttributeType]
     let fields: [FieldLayout]
     private let names: [String]
@@ -93,8 +96,8 @@ final class MappedFields {
         sources: [AttributeDescription?] = []
     ) {
         self.entityName = entityName
-        self.attributes = attributes.map(\.0)
-        self.sources = sources
+        self.attributes = attributes.map { MappedAttribute($0.0) }
+        self.sources = sources.map { $0.map { MappedAttribute($0) } }
         types = attributes.map(\.0.type)
         fields = attributes.map(\.1)
         names = attributes.map(\.0.name)

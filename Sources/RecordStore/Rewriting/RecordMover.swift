@@ -18,7 +18,8 @@ struct RecordMover {
         permission = LinkPermission(plan.lineage, plan.both, plan.step)
     }
 
-    func move() throws(StoreError) {
+    /// Returns how the records were rewritten.
+    func move() throws(StoreError) -> [EntityRewrite] {
         // The counters of the earlier hierarchies must not change until all records have their
         // numbers.
         let numbers = try NumberMaps(lineage, schema) { hierarchy throws(StoreError) in
@@ -30,8 +31,10 @@ struct RecordMover {
             schema.knownEntity(tag: hierarchy.rootTag).tags
         }
         // The owners of links that a ``ToOneBuild`` reads again.
-        let linked = hierarchies.flatMap(\.entities).filter { !$0.links.isEmpty }
-        run.progress.expect(try count(tags + linked.map(\.source.tag)))
+        let rewrites = hierarchies.flatMap(\.entities)
+        let linked = rewrites.filter { !$0.links.isEmpty }
+        let passed = LayoutPreparation(plan.last.without(rewrites), run).passedTags
+        run.progress.expect(try run.recordCount(tags + linked.map(\.source.tag) + passed))
         try write(hierarchies, numbers)
         try run.perform { () throws(StoreError) in
             for (name, last) in numbers.lastNumbers {
@@ -48,6 +51,7 @@ struct RecordMover {
             ).rewrite()
         }
         try clearLinks()
+        return rewrites
     }
 
     private func owners(of links: [LinkRewrite]) -> [HierarchyID] {
@@ -55,15 +59,6 @@ struct RecordMover {
             let owners = schema.knownEntity(tag: link.source.sourceTag).hierarchy
             return (link.isForward ? [owners] : []) + (link.derived != nil ? [owners] : [])
         }
-    }
-
-    private func count(_ tags: [UInt16]) throws(StoreError) -> Int {
-        var count = 0
-        for tag in tags {
-            let counted = try run.catalog.counter(Catalog.countKey(tag), of: run.editor)
-            count += Int(min(counted, 1 << 40))
-        }
-        return count
     }
 
     // MARK: Records
@@ -94,7 +89,11 @@ struct RecordMover {
                 return (entity.source.tag, numbers.map(from: name, to: name))
             }
         ) { first, _ in first }
-        try RecordRewrite(run, hierarchy).visit { batch, number, row throws(StoreError) in
+        let changesRecords = entities.contains { $0.isInPlace && $0.isNeeded }
+        try RecordRewrite(run, hierarchy).visit(
+            changing: changesRecords ? .recordsAndEntries : .nothing
+        ) {
+            batch, number, row throws(StoreError) in
             run.progress.count()
             guard let entity = byTag[row.entityTag], entity.isNeeded else { return false }
             // The program's mapping may take long, so that a program cancels between two objects.
@@ -120,7 +119,7 @@ struct RecordMover {
 
     /// Clears links to objects that the later version lacks. If no object is removed there are
     /// none. Hierarchies that are not linked with any that changes are skipped: their dangling
-    /// links existed before, and their trees may be shared with the earlier model.
+    /// links existed before.
     private func clearLinks() throws(StoreError) {
         let isPaired = lineage.stored.entities.allSatisfy { lineage.pairs.later[$0.name] != nil }
         let isComplete = isPaired && lineage.pairs.mappers.isEmpty

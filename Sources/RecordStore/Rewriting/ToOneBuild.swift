@@ -18,13 +18,14 @@ struct ToOneBuild {
         self.run = run
     }
 
-    /// The names of the trees without a link. A resumed run may have dropped them since.
+    /// The names of the trees without a link that the file's model does not have. A resumed run may
+    /// have dropped them since.
     func emptyTrees() throws(StoreError) -> Set<String> {
         var names: Set<String> = []
         for relationship in relationships {
             let name = relationship.treeName
             if let tree = try run.catalog.tree(name, of: run.editor),
-                try run.editor.isEmpty(tree)
+                !run.lentTrees.contains(tree), try run.editor.isEmpty(tree)
             {
                 names.insert(name)
             }
