@@ -1,4 +1,4 @@
-import Synchronization
+import struct Synchronization.Atomic
 
 /// Work that another thread does beside the caller, or the caller itself if no thread is free: to
 /// wait for one could last forever where the system's threads all wait for something.

@@ -71,21 +71,31 @@ struct MigrationVerification {
         let roots = before.schema.entities.filter { root in
             root.superentityTag == nil && !root.tags.isDisjoint(with: sources.map(\.tag))
         }
-        let copiedTags = Set(copied.map(\.tag))
-        let fields = fields(of: schema, columns: nil).filter { copiedTags.contains($0.key) }
+        let sums = VerificationSums()
+        let fields = fields(of: schema, columns: nil).filter { tag, _ in
+            copied.contains { $0.tag == tag }
+        }
+        for root in schema.entities where changed.contains(root.tag) {
+            sums.addFound(after, root, fields)
+        }
         let formerFields = self.fields(of: before.schema, columns: sources)
-        let (found, expected) = try run.run { () throws(StoreError) in
-            let roots = schema.entities.filter { changed.contains($0.tag) }
-            return try ModelContents(after, roots, fields) {
-                () throws(StoreError) in try run.count()
-            }
-        } beside: { [before] isGivenUp throws(StoreError) in
-            try ModelContents(before, roots, formerFields) { () throws(StoreError) in
+        for root in roots { sums.addExpected(before, root, formerFields) }
+        for relationship in schema.relationships where isCompared(relationship) {
+            sums.add(relationship, after)
+        }
+        for index in schema.indexes where own.contains(after.trees.indexes[index.id]) {
+            sums.add(index, after)
+        }
+        _ = try run.run { () throws(StoreError) in
+            try sums.read { () throws(StoreError) in try run.count() }
+        } beside: { isGivenUp throws(StoreError) in
+            try sums.read { () throws(StoreError) in
                 if isGivenUp() { throw StoreError(.closed, "the comparison has ended") }
             }
         }
-        for entity in copied { try compare(entity, sources, found, expected) }
-        try compareTrees(found)
+        let values = sums.values
+        for entity in copied { try compare(entity, sources, values.found, values.expected) }
+        try compareTrees(values)
     }
 
     // MARK: Columns
@@ -150,36 +160,21 @@ struct MigrationVerification {
 
     // MARK: Indexes and links
 
-    private func compareTrees(_ found: ModelContents) throws(StoreError) {
+    private func compareTrees(_ values: VerificationSums.Values) throws(StoreError) {
         let schema = after.schema
-        for index in schema.indexes where own.contains(after.trees.indexes[index.id]) {
-            var entries = Fingerprint()
-            let cursor = after.indexCursor(index)
-            while try cursor.next() {
-                entries.add(cursor.columns, cursor.number)
-                try run.count()
-            }
-            guard entries == found.indexed[index.id] else {
-                throw difference("has a tree \(index.treeName) that contradicts its records")
-            }
-        }
-        var sides: [Int: (forward: Fingerprint, backward: Fingerprint)] = [:]
-        for relationship in schema.relationships where isCompared(relationship) {
-            var side = (forward: Fingerprint(), backward: Fingerprint())
-            try after.forEachEdge(relationship) { owner, edge throws(StoreError) in
-                side.forward.add(owner, edge.target)
-                side.backward.add(edge.target, owner)
-                try run.count()
-            }
-            sides[relationship.id] = side
-            guard relationship.field != nil, isRead(relationship.sourceTag) else { continue }
-            guard side.forward == found.linked[relationship.id] else {
-                throw difference("has a tree \(relationship.treeName) that contradicts its records")
-            }
+        for (id, entries) in values.entries where entries != values.found.indexed[id] {
+            let name = schema.indexes[id].treeName
+            throw difference("has a tree \(name) that contradicts its records")
         }
         for relationship in schema.relationships {
+            guard let one = values.links[relationship.id] else { continue }
+            if relationship.field != nil, isRead(relationship.sourceTag),
+                one.forward != values.found.linked[relationship.id]
+            {
+                throw difference("has a tree \(relationship.treeName) that contradicts its records")
+            }
             guard let inverse = relationship.inverseID.map({ schema.relationship(id: $0) }),
-                let one = sides[relationship.id], let other = sides[inverse.id]
+                let other = values.links[inverse.id]
             else { continue }
             // The tree of a to-one is sorted by target, that of a list by owner.
             let isTurned = relationship.hasEdges == inverse.hasEdges

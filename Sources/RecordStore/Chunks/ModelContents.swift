@@ -25,28 +25,44 @@ struct ModelContents: Sendable {
     /// By the tags of exactly their entities.
     private var entities: [UInt16: Entity] = [:]
     /// By index ID: the entries that the records should have.
-    let indexed: [Fingerprint]
+    private(set) var indexed: [Int: Fingerprint] = [:]
     /// By relationship ID: the to-one links of the records.
-    let linked: [Fingerprint]
+    private(set) var linked: [Int: Fingerprint] = [:]
 
-    /// Reads hierarchies, and compares them with their counters.
+    /// Those of no record.
+    init() {}
+
+    /// Reads a hierarchy, and compares it with its counters.
     ///
     /// - Parameters:
-    ///   - roots: their root entities.
+    ///   - root: its root entity.
     ///   - fields: the attributes whose values are summed, by entity tag.
     ///   - count: called with each record.
     init(
-        _ reader: RecordReader, _ roots: [EntityLayout], _ fields: [UInt16: [FieldLayout]],
+        _ reader: RecordReader, _ root: EntityLayout, _ fields: [UInt16: [FieldLayout]],
         _ count: () throws(StoreError) -> Void
     ) throws(StoreError) {
         var summary = RecordSummary(reader, fields)
-        for root in roots { try summary.read(root, count) }
-        (indexed, linked) = (summary.indexed, summary.linked)
+        try summary.read(root, count)
+        let schema = reader.schema
+        for index in schema.indexes where root.tags.contains(index.entityTag) {
+            indexed[index.id] = summary.indexed[index.id]
+        }
+        for relationship in schema.relationships where root.tags.contains(relationship.sourceTag) {
+            linked[relationship.id] = summary.linked[relationship.id]
+        }
         for entity in summary.entities.compactMap({ $0 }) {
             let sums = entity.columns.map { ($0.name, $0.sum) }
             entities[entity.tag] = Entity(
                 count: entity.count, sums: Dictionary(sums) { first, _ in first })
         }
+    }
+
+    /// Adds the contents of another hierarchy.
+    mutating func add(_ other: ModelContents) {
+        entities.merge(other.entities) { first, _ in first }
+        indexed.merge(other.indexed) { first, _ in first }
+        linked.merge(other.linked) { first, _ in first }
     }
 
     /// The number of records of exactly one entity.

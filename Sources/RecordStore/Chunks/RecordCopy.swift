@@ -33,25 +33,35 @@ final class RecordCopy {
         _ edits: TreeEdits, with order: inout KeyOrder.Memory
     ) throws(StoreError) {
         try edits.forEach(with: &order) { key, value throws(StoreError) in
-            let number = ObjectNumber(key.bigEndianUInt64(at: 0))
-            try copy(before: number)
-            // A pass changes each record once, and inserts none.
-            guard next == number else {
-                throw .corrupt(
-                    target.root, "record \(number.rawValue) is changed after it was copied")
-            }
-            try advance()
-            if let value { try append(key, value) }
+            try replace(ObjectNumber(key.bigEndianUInt64(at: 0)), by: value)
         }
     }
 
-    /// Copies the records before a number that no batch has changed.
-    func copy(before number: ObjectNumber) throws(StoreError) {
+    /// Writes a changed record, and those before it as they are.
+    ///
+    /// - Parameter value: nil for a record that is deleted.
+    func replace(_ number: ObjectNumber, by value: ByteView?) throws(StoreError) {
+        try copy(before: number)
+        // A pass changes each record once, and inserts none.
+        guard next == number else {
+            throw .corrupt(
+                target.root, "record \(number.rawValue) is changed after it was copied")
+        }
+        if let value { try append(number, value) }
+        try advance()
+    }
+
+    /// Copies the records up to a number that no batch has changed.
+    func copy(through number: ObjectNumber) throws(StoreError) {
+        try copy(before: number)
+        guard next == number else { return }
+        try append(number, source.value())
+        try advance()
+    }
+
+    private func copy(before number: ObjectNumber) throws(StoreError) {
         while let next, next < number {
-            let value = try source.value()
-            try RecordKey.inline(next).span.withView { key throws(StoreError) in
-                try append(key, value)
-            }
+            try append(next, source.value())
             try advance()
         }
     }
@@ -62,11 +72,13 @@ final class RecordCopy {
         builder = nil
     }
 
-    private func append(_ key: ByteView, _ value: ByteView) throws(StoreError) {
-        if builder != nil {
-            try builder?.append(key, value)
-        } else {
-            _ = try writer.insert(key, value)
+    private func append(_ number: ObjectNumber, _ value: ByteView) throws(StoreError) {
+        try RecordKey.inline(number).span.withView { key throws(StoreError) in
+            if builder != nil {
+                try builder?.append(key, value)
+            } else {
+                _ = try writer.insert(key, value)
+            }
         }
     }
 

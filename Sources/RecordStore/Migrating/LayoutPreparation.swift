@@ -104,22 +104,17 @@ struct LayoutPreparation {
         let removed = RemovedFields(plan, schema)
         for hierarchy in removed.hierarchies.sorted(by: { $0.rootTag < $1.rootTag }) {
             // All trees in which the properties are, are about to be dropped.
-            try RecordRewrite(run, hierarchy).visit(changing: .records) {
-                batch, number, row throws(StoreError) in
+            try RecordRewrite(run, hierarchy).replace { entity, row throws(StoreError) in
                 run.progress.count()
                 let offsets = removed.stored(in: row)
-                guard !offsets.isEmpty else { return false }
-                let entity = schema.knownEntity(tag: row.entityTag)
-                let changed = try RowBuffer(copying: row, of: entity)
-                defer { changed.deallocate() }
-                for offset in offsets {
-                    if entity.variableOffsets.contains(offset), row.isBlob(at: offset) {
-                        try run.transaction.deleteBlob(BlobName.read(row.heapBytes(at: offset)))
-                    }
-                    changed.clear(at: offset)
+                guard !offsets.isEmpty else { return nil }
+                for offset in offsets
+                where entity.variableOffsets.contains(offset) && row.isBlob(at: offset) {
+                    try run.transaction.deleteBlob(BlobName.read(row.heapBytes(at: offset)))
                 }
-                batch.replace(entity, number, row: changed)
-                return true
+                let changed = try RowBuffer(copying: row, of: entity)
+                for offset in offsets { changed.clear(at: offset) }
+                return changed
             }
         }
     }

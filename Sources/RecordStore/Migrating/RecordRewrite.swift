@@ -9,14 +9,6 @@ struct RecordRewrite {
     /// Limits the size of the records that a batch holds: some may have large values.
     private static let batchSizeInBytesMax = 8 << 20
 
-    /// What a pass changes of the hierarchy that it visits.
-    enum Effect {
-        case nothing
-        /// Records, but no entry of an index or of a to-one link.
-        case records
-        case recordsAndEntries
-    }
-
     private let run: MigrationRun
     private let hierarchy: HierarchyID
 
@@ -31,18 +23,16 @@ struct RecordRewrite {
     ///
     /// - Parameters:
     ///   - isNeeded: whether the pass reads anything at all, which it must not change.
-    ///   - effect: what it may change of the hierarchy.
+    ///   - changesRecords: whether it changes or deletes records of the hierarchy.
     func visit(
         if isNeeded: () throws(StoreError) -> Bool = { () throws(StoreError) in true },
-        batchCount: Int = Self.batchCount, changing effect: Effect = .recordsAndEntries,
+        batchCount: Int = Self.batchCount, changesRecords: Bool = true,
         _ body: (inout RecordBatch, ObjectNumber, RowView) throws(StoreError) -> Bool
     ) throws(StoreError) {
-        if effect == .recordsAndEntries {
-            try run.copySharedTrees(of: hierarchy, if: isNeeded)
-        }
+        if changesRecords { try run.copySharedTrees(of: hierarchy, if: isNeeded) }
         try run.performInParts(if: isNeeded) { last throws(StoreError) in
             let first = try Self.next(last)
-            guard effect != .nothing, try run.sharesRecords(of: hierarchy) else {
+            guard changesRecords, try run.sharesRecords(of: hierarchy) else {
                 let end = try visitBatch(at: first, batchCount, body)
                 return end.isLast ? nil : RecordKey.bytes(end.number)
             }
@@ -93,13 +83,71 @@ struct RecordRewrite {
             // Also those are limited that a batch does not change.
             let (number, isLast) = try visitBatch(
                 at: start, batchCount, sizeInBytesMax: Self.batchSizeInBytesMax, body)
+            try copy.copy(through: number)
             start = try Self.next(RecordKey.bytes(number))
-            try copy.copy(before: start)
             guard isLast || run.endsBatch else { continue }
             try copy.finish()
             if isLast { try run.endCopy(of: hierarchy) }
             return isLast ? nil : RecordKey.bytes(number)
         }
+    }
+
+    /// A pass that replaces each record for which the body returns a row, and frees that row.
+    /// Entries of indexes and links, and blobs, stay as they are.
+    func replace(
+        _ body: (EntityLayout, RowView) throws(StoreError) -> RowBuffer?
+    ) throws(StoreError) {
+        try run.performInParts { last throws(StoreError) in
+            let first = try Self.next(last)
+            let schema = try run.transaction.schema
+            guard try run.sharesRecords(of: hierarchy) else {
+                let end = try visitBatch(at: first, Self.batchCount) {
+                    batch, number, row throws(StoreError) in
+                    let entity = schema.knownEntity(tag: row.entityTag)
+                    guard let changed = try body(entity, row) else { return false }
+                    batch.replace(entity, number, row: changed)
+                    changed.deallocate()
+                    return true
+                }
+                return end.isLast ? nil : RecordKey.bytes(end.number)
+            }
+            return try copyReplaced(at: first, schema, body)
+        }
+    }
+
+    /// Copies records and those that replace them, without a batch, until the chunk is full.
+    /// Returns the key of the last one, or nil at the end.
+    private func copyReplaced(
+        at first: ObjectNumber, _ schema: Schema,
+        _ body: (EntityLayout, RowView) throws(StoreError) -> RowBuffer?
+    ) throws(StoreError) -> [UInt8]? {
+        let copy = try run.beginCopy(of: hierarchy, at: first)
+        defer { run.forgetTrees() }
+        let stored = ByteBuffer(capacity: 1024)
+        let cursor = try run.transaction.recordCursor(hierarchy)
+        var number = first
+        var isValid = try cursor.seek(first)
+        while isValid {
+            number = cursor.number
+            try run.count()
+            let row = try cursor.row()
+            let entity = schema.knownEntity(tag: row.entityTag)
+            if let changed = try body(entity, row) {
+                stored.removeAll()
+                changed.compact(
+                    into: stored, variableOffsets: entity.variableOffsets,
+                    fixedSize: entity.fixedSize)
+                changed.deallocate()
+                try copy.replace(number, by: stored.view)
+            } else {
+                try copy.copy(through: number)
+            }
+            isValid = try cursor.next()
+            if run.endsBatch { break }
+        }
+        try copy.finish()
+        if !isValid { try run.endCopy(of: hierarchy) }
+        return isValid ? RecordKey.bytes(number) : nil
     }
 
     /// The object number to resume at: one more than the last one that was processed.
@@ -116,7 +164,7 @@ struct RecordRewrite {
 
     /// A pass over all records that changes none.
     func read(_ body: (RowView) throws(StoreError) -> Void) throws(StoreError) {
-        try visit(changing: .nothing) { _, _, row throws(StoreError) in
+        try visit(changesRecords: false) { _, _, row throws(StoreError) in
             try body(row)
             return false
         }
@@ -124,7 +172,7 @@ struct RecordRewrite {
 
     /// Replaces each record for which the body returns a row, and frees that row.
     ///
-    /// - Parameter isNeeded: as for ``visit(if:batchCount:changing:_:)``.
+    /// - Parameter isNeeded: as for ``visit(if:batchCount:changesRecords:_:)``.
     func update(
         if isNeeded: () throws(StoreError) -> Bool = { () throws(StoreError) in true },
         _ body: (ObjectNumber, EntityLayout, RowView) throws(StoreError) -> RowBuffer?

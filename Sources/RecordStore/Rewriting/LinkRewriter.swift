@@ -49,7 +49,7 @@ struct LinkRewriter {
         let source = hierarchy(link.source.sourceTag)
         let owners = hierarchy(link.destination.sourceTag)
         // Links in records are changed in hierarchies that were copied before.
-        try RecordRewrite(run, source).visit(changing: .nothing) {
+        try RecordRewrite(run, source).visit(changesRecords: false) {
             batch, number, row throws(StoreError) in
             run.progress.count()
             guard link.ownerTags.contains(row.entityTag),

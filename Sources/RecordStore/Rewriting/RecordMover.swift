@@ -90,9 +90,7 @@ struct RecordMover {
             }
         ) { first, _ in first }
         let changesRecords = entities.contains { $0.isInPlace && $0.isNeeded }
-        try RecordRewrite(run, hierarchy).visit(
-            changing: changesRecords ? .recordsAndEntries : .nothing
-        ) {
+        try RecordRewrite(run, hierarchy).visit(changesRecords: changesRecords) {
             batch, number, row throws(StoreError) in
             run.progress.count()
             guard let entity = byTag[row.entityTag], entity.isNeeded else { return false }
