@@ -92,6 +92,13 @@ package class RecordEditor: RecordReader {
         try blobLedger.delete(blob, in: editor)
     }
 
+    /// Refuses to change a tree that a migration must not change.
+    final func checkOwn(_ tree: TreeID) throws(StoreError) {
+        guard lentTrees.isEmpty || !lentTrees.contains(tree) else {
+            throw .corrupt(tree.root, "a migration changes a tree of the file's model")
+        }
+    }
+
     private final func saveCounts() throws(StoreError) {
         for (tag, change) in countChanges where change != 0 {
             let key = Catalog.countKey(tag)

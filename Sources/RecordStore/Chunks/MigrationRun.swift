@@ -124,11 +124,13 @@ final class MigrationRun {
         return transaction
     }
 
-    /// The number of records of exactly some entities, as the counters have it.
+    /// The number of records of exactly some entities, as the counters have it: those of the file's
+    /// model, which a resumed run finds as they were, and of the later one for new entities.
     func recordCount(_ tags: [UInt16]) throws(StoreError) -> Int {
         var count = 0
         for tag in tags {
-            let counted = try catalog.counter(Catalog.countKey(tag), of: editor)
+            let counters = storedTags.contains(tag) ? live : catalog
+            let counted = try counters.counter(Catalog.countKey(tag), of: editor)
             count += Int(min(counted, 1 << 40))
         }
         return count

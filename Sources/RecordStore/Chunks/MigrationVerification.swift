@@ -62,7 +62,7 @@ struct MigrationVerification {
         return tags
     }
 
-    /// Throws `corrupt` at the first difference.
+    /// Throws `corrupt` if anything differs.
     func verify() throws(StoreError) {
         let schema = after.schema
         let copied = schema.entities.filter { own.contains(after.trees.records($0.hierarchy)) }
@@ -162,18 +162,22 @@ struct MigrationVerification {
 
     private func compareTrees(_ values: VerificationSums.Values) throws(StoreError) {
         let schema = after.schema
-        for (id, entries) in values.entries where entries != values.found.indexed[id] {
-            let name = schema.indexes[id].treeName
-            throw difference("has a tree \(name) that contradicts its records")
+        for index in schema.indexes {
+            let entries = values.entries[index.id] ?? formerEntries(index, values)
+            guard entries == nil || entries == values.found.indexed[index.id] else {
+                throw difference("has a tree \(index.treeName) that contradicts its records")
+            }
         }
         for relationship in schema.relationships {
-            guard let one = values.links[relationship.id] else { continue }
-            if relationship.field != nil, isRead(relationship.sourceTag),
-                one.forward != values.found.linked[relationship.id]
+            let links =
+                values.links[relationship.id]?.forward ?? formerLinks(relationship, values)
+            if relationship.field != nil, isRead(relationship.sourceTag), let links,
+                links != values.found.linked[relationship.id]
             {
                 throw difference("has a tree \(relationship.treeName) that contradicts its records")
             }
-            guard let inverse = relationship.inverseID.map({ schema.relationship(id: $0) }),
+            guard let one = values.links[relationship.id],
+                let inverse = relationship.inverseID.map({ schema.relationship(id: $0) }),
                 let other = values.links[inverse.id]
             else { continue }
             // The tree of a to-one is sorted by target, that of a list by owner.
@@ -183,6 +187,30 @@ struct MigrationVerification {
                     "has links of \(relationship.name) that the inverse \(inverse.name) has not")
             }
         }
+    }
+
+    /// The entries of an index that the copied records share with those of the file, as the latter
+    /// make them; nil if it has none.
+    private func formerEntries(
+        _ index: IndexLayout, _ values: VerificationSums.Values
+    ) -> Fingerprint? {
+        let tree = after.trees.indexes[index.id]
+        guard isRead(index.entityTag),
+            let former = before.schema.indexes.first(where: { before.trees.indexes[$0.id] == tree })
+        else { return nil }
+        return values.expected.indexed[former.id]
+    }
+
+    /// The same of a tree of to-one links.
+    private func formerLinks(
+        _ relationship: RelationshipLayout, _ values: VerificationSums.Values
+    ) -> Fingerprint? {
+        guard relationship.field != nil else { return nil }
+        let tree = after.trees.links(relationship)
+        let former = before.schema.relationships.first { former in
+            former.field != nil && before.trees.links(former) == tree
+        }
+        return former.flatMap { values.expected.linked[$0.id] }
     }
 
     /// Whether the copy has links of its own in one of the directions.

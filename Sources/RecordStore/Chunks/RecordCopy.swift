@@ -51,7 +51,7 @@ final class RecordCopy {
         try advance()
     }
 
-    /// Copies the records up to a number that no batch has changed.
+    /// Copies the records up to a number, and that one unless it was replaced or deleted.
     func copy(through number: ObjectNumber) throws(StoreError) {
         try copy(before: number)
         guard next == number else { return }

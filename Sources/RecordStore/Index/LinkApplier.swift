@@ -179,9 +179,10 @@ final class LinkApplier {
     private func insert(
         _ relationship: RelationshipLayout, _ owner: ObjectNumber, second: UInt64, value: [UInt8]
     ) throws(StoreError) -> Bool {
-        try !transaction.editor.insert(
-            RecordKey.bytes(owner.rawValue, second).span, value.span,
-            into: transaction.trees.links(relationship))
+        let tree = transaction.trees.links(relationship)
+        try transaction.checkOwn(tree)
+        return try !transaction.editor.insert(
+            RecordKey.bytes(owner.rawValue, second).span, value.span, into: tree)
     }
 
     /// Returns whether the pair existed.
@@ -189,9 +190,10 @@ final class LinkApplier {
     private func remove(
         _ relationship: RelationshipLayout, _ owner: ObjectNumber, second: UInt64
     ) throws(StoreError) -> Bool {
-        try transaction.editor.remove(
-            RecordKey.bytes(owner.rawValue, second).span,
-            from: transaction.trees.links(relationship))
+        let tree = transaction.trees.links(relationship)
+        try transaction.checkOwn(tree)
+        return try transaction.editor.remove(
+            RecordKey.bytes(owner.rawValue, second).span, from: tree)
     }
 
     // MARK: Whole lists

@@ -80,7 +80,7 @@ struct RecordRewrite {
         defer { run.forgetTrees() }
         var start = first
         while true {
-            // Also those are limited that a batch does not change.
+            // Nothing is copied before the batch ends, so the chunk's limits do not see it yet.
             let (number, isLast) = try visitBatch(
                 at: start, batchCount, sizeInBytesMax: Self.batchSizeInBytesMax, body)
             try copy.copy(through: number)
@@ -92,8 +92,9 @@ struct RecordRewrite {
         }
     }
 
-    /// A pass that replaces each record for which the body returns a row, and frees that row.
-    /// Entries of indexes and links, and blobs, stay as they are.
+    /// A pass that replaces each record for which the body returns a row, and frees that row. It
+    /// maintains no index and no link, and neither makes nor deletes blobs: the body sees to what
+    /// its rows lose.
     func replace(
         _ body: (EntityLayout, RowView) throws(StoreError) -> RowBuffer?
     ) throws(StoreError) {
@@ -133,11 +134,15 @@ struct RecordRewrite {
             let row = try cursor.row()
             let entity = schema.knownEntity(tag: row.entityTag)
             if let changed = try body(entity, row) {
+                defer { changed.deallocate() }
+                guard !changed.isOverfull else {
+                    throw StoreError(
+                        .tooLarge, "a value of \(entity.name) \(number) is too long")
+                }
                 stored.removeAll()
                 changed.compact(
                     into: stored, variableOffsets: entity.variableOffsets,
                     fixedSize: entity.fixedSize)
-                changed.deallocate()
                 try copy.replace(number, by: stored.view)
             } else {
                 try copy.copy(through: number)

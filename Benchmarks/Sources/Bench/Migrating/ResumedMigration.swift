@@ -9,7 +9,7 @@ struct ResumedMigration {
         var fraction: Double
     }
 
-    /// At which part of its progress the process is killed: after the copy, amid the records.
+    /// At which part of its progress the process is killed, amid the records.
     private static let fraction = 0.75
 
     let directory: String
@@ -26,8 +26,8 @@ struct ResumedMigration {
             let killed = try kill(copy)
             return (killed, try finish(copy, from: killed.fraction))
         }
-        // Each record is copied first and written after: a progress of 1 is both.
-        let again = max(0, killed.fraction - resumed.fraction) * 2 * Double(persons)
+        // One pass copies and writes each record, and is all of the progress.
+        let again = max(0, killed.fraction - resumed.fraction) * Double(persons)
         return [
             MigrationFigure(
                 row: "M8",
