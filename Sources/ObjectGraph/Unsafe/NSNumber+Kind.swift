@@ -12,7 +12,6 @@ extension NSNumber {
         case UInt8(ascii: "d"): return .double(doubleValue)
         case UInt8(ascii: "f"): return .float(floatValue)
         case UInt8(ascii: "c"), UInt8(ascii: "B"): return nil
-        case UInt8(ascii: "q"), UInt8(ascii: "i"), UInt8(ascii: "s"): return .int(int64Value)
         default:
             return Int64(exactly: self).map { .int($0) } ?? UInt64(exactly: self).map { .uint($0) }
         }

@@ -6,7 +6,7 @@ import PageStore
 /// migration, so that a resumed run counts them alike. A chunk therefore records only the number of
 /// its pass and the last key that the pass has processed.
 final class MigrationRun {
-    private let engine: Engine
+    let engine: Engine
     let live: Catalog
     /// Nil for a migration in one transaction, which changes the file's own trees.
     private let shadow: MigrationShadow?
@@ -212,14 +212,6 @@ final class MigrationRun {
     func count() throws(StoreError) {
         chunkRowCount += 1
         try progress.pass()
-    }
-
-    /// See ``Engine/run(_:beside:)``.
-    func run<Own, Other: Sendable>(
-        _ body: () throws(StoreError) -> Own,
-        beside work: @escaping @Sendable (_ isGivenUp: () -> Bool) throws(StoreError) -> Other
-    ) throws(StoreError) -> (Own, Other) {
-        try engine.run(body, beside: work)
     }
 
     // MARK: Chunks

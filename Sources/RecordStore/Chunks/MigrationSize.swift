@@ -19,7 +19,7 @@ struct MigrationSize {
     /// The records of all hierarchies in which any may be written.
     func recordCount() throws(StoreError) -> Int { try recordCount(plan.steps) }
 
-    /// The records of trees, by the names of these.
+    /// The records of all hierarchies whose trees are named.
     func recordCount(copying names: Set<String>) throws(StoreError) -> Int {
         let snapshot = try engine.snapshot()
         var count = 0
@@ -109,7 +109,8 @@ struct MigrationSize {
             }
         var copied: UInt64 = 0
         if isCopied {
-            for name in try plan.copiedTrees(of: stored) {
+            let names = try plan.copiedTrees(of: stored)
+            for name in names.first.union(names.later) {
                 guard let tree = try catalog.tree(name, of: snapshot) else { continue }
                 copied = sum(copied, try snapshot.estimatedSize(of: tree))
             }

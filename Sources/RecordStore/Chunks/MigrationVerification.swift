@@ -76,17 +76,17 @@ struct MigrationVerification {
             copied.contains { $0.tag == tag }
         }
         for root in schema.entities where changed.contains(root.tag) {
-            sums.addFound(after, root, fields)
+            sums.add(root, fields, after, to: \.found)
         }
         let formerFields = self.fields(of: before.schema, columns: sources)
-        for root in roots { sums.addExpected(before, root, formerFields) }
+        for root in roots { sums.add(root, formerFields, before, to: \.expected) }
         for relationship in schema.relationships where isCompared(relationship) {
             sums.add(relationship, after)
         }
         for index in schema.indexes where own.contains(after.trees.indexes[index.id]) {
             sums.add(index, after)
         }
-        _ = try run.run { () throws(StoreError) in
+        _ = try run.engine.run { () throws(StoreError) in
             try sums.read { () throws(StoreError) in try run.count() }
         } beside: { isGivenUp throws(StoreError) in
             try sums.read { () throws(StoreError) in

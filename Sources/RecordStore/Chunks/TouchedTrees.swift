@@ -149,25 +149,31 @@ struct TouchedTrees {
     }
 }
 
+/// The names of a file's trees that a migration in chunks copies.
+struct CopiedTrees {
+    /// Before the first step.
+    let first: Set<String>
+    /// By the passes that change them, if any does.
+    let later: Set<String>
+}
+
 extension MigrationPlan {
-    /// The names of the trees that are copied or may be: those that the plan may change, except
-    /// indexes that the first step drops before it writes any record.
-    func copiedTrees(of stored: Schema) throws(StoreError) -> Set<String> {
-        let names = try TouchedTrees(steps).names(of: stored)
-        let first: LayoutPlan? =
+    /// The trees that are copied or may be: those that the plan may change, except indexes that the
+    /// first step drops before it writes any record.
+    func copiedTrees(of stored: Schema) throws(StoreError) -> CopiedTrees {
+        let touched = try TouchedTrees(steps)
+        var names = touched.names(of: stored)
+        let layout: LayoutPlan? =
             switch steps.first {
             case .layout(let plan): plan
             case .rewrite(let plan): plan.first.first
             case nil: nil
             }
-        guard let first, !first.writesRecords else { return names }
-        return names.subtracting(
-            first.endingTrees(among: names.filter { TreeTable.isIndex($0) }))
-    }
-
-    /// Those that are copied before the first step.
-    func treesCopiedFirst(of stored: Schema) throws(StoreError) -> Set<String> {
-        try copiedTrees(of: stored)
-            .subtracting(TouchedTrees(steps).namesCopiedLater(of: stored))
+        if let layout, !layout.writesRecords {
+            let indexes = names.filter { TreeTable.isIndex($0) }
+            names.subtract(layout.endingTrees(among: Array(indexes)))
+        }
+        let later = names.intersection(touched.namesCopiedLater(of: stored))
+        return CopiedTrees(first: names.subtracting(later), later: later)
     }
 }

@@ -11,13 +11,13 @@ final class VerificationSums: Sendable {
 
     struct Values {
         /// The later model's.
-        fileprivate(set) var found = ModelContents()
+        var found = ModelContents()
         /// The file's.
-        fileprivate(set) var expected = ModelContents()
+        var expected = ModelContents()
         /// The entries of indexes, by index ID.
-        fileprivate(set) var entries: [Int: Fingerprint] = [:]
+        var entries: [Int: Fingerprint] = [:]
         /// By relationship ID.
-        fileprivate(set) var links: [Int: Links] = [:]
+        var links: [Int: Links] = [:]
     }
 
     /// Called with each entry that is read; throws where the reading is to end.
@@ -36,20 +36,14 @@ final class VerificationSums: Sendable {
 
     // MARK: What is to be read
 
-    func addFound(_ reader: RecordSnapshot, _ root: EntityLayout, _ fields: [UInt16: [FieldLayout]])
-    {
-        add { sums, count throws(StoreError) in
-            let contents = try ModelContents(reader, root, fields, count)
-            sums.state.withLock { $0.values.found.add(contents) }
-        }
-    }
-
-    func addExpected(
-        _ reader: RecordSnapshot, _ root: EntityLayout, _ fields: [UInt16: [FieldLayout]]
+    /// - Parameter side: the model that the hierarchy is of.
+    func add(
+        _ root: EntityLayout, _ fields: [UInt16: [FieldLayout]], _ reader: RecordSnapshot,
+        to side: WritableKeyPath<Values, ModelContents> & Sendable
     ) {
         add { sums, count throws(StoreError) in
             let contents = try ModelContents(reader, root, fields, count)
-            sums.state.withLock { $0.values.expected.add(contents) }
+            sums.state.withLock { $0.values[keyPath: side].add(contents) }
         }
     }
 
@@ -81,10 +75,15 @@ final class VerificationSums: Sendable {
 
     // MARK: Reading
 
-    /// Reads what no other thread has begun to read, until nothing is left.
+    /// Reads what no other thread has begun to read, until nothing is left or one has failed.
     func read(_ count: Count) throws(StoreError) {
         while let task = state.withLock({ $0.tasks.isEmpty ? nil : $0.tasks.removeFirst() }) {
-            try task(self, count)
+            do throws(StoreError) {
+                try task(self, count)
+            } catch {
+                state.withLock { $0.tasks = [] }
+                throw error
+            }
         }
     }
 }

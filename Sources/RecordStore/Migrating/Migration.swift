@@ -40,7 +40,7 @@ struct Migration {
         let isChunked = try size.isChunked()
         try checkSpace(isChunked: isChunked, hasDropped: state != nil)
         if isChunked {
-            try begin(copying: plan.treesCopiedFirst(of: stored))
+            try begin(copying: plan.copiedTrees(of: stored))
         } else {
             try runWhole()
         }
@@ -104,14 +104,15 @@ struct Migration {
 
     // MARK: In chunks
 
-    private func begin(copying names: Set<String>) throws(StoreError) {
+    private func begin(copying names: CopiedTrees) throws(StoreError) {
         let editor = try engine.beginWrite()
         guard try isStill(editor) else { return editor.rollback() }
         var start = MigrationState(.copying)
         (start.plan, start.program) = (plan.fingerprint, program)
         let shadow: MigrationShadow
         do throws(StoreError) {
-            shadow = try MigrationShadow.create(beside: catalog, copying: names, in: editor)
+            shadow = try MigrationShadow.create(
+                beside: catalog, copying: names.first, in: editor)
         } catch {
             editor.rollback()
             throw error
@@ -128,27 +129,27 @@ struct Migration {
             editor.rollback()
             throw error
         }
-        try run(shadow, editor, state, copying: plan.treesCopiedFirst(of: stored))
+        try run(shadow, editor, state, copying: plan.copiedTrees(of: stored))
     }
 
     private func run(
         _ shadow: MigrationShadow, _ editor: WriteTransaction, _ start: MigrationState,
-        copying names: Set<String>
+        copying names: CopiedTrees
     ) throws(StoreError) {
         let progress = MigrationProgress(control)
         let run: MigrationRun
         do throws(StoreError) {
             run = MigrationRun(
                 engine, catalog, shadow, editor, stored, start, progress,
-                changing: try changingTrees(editor))
+                changing: try trees(names.later, editor))
         } catch {
             editor.rollback()
             throw error
         }
         do throws(StoreError) {
-            progress.beginCopying(try size.recordCount(copying: names))
+            progress.beginCopying(try size.recordCount(copying: names.first))
             let copy = TreeCopy(run: run, live: catalog)
-            for name in names.sorted() where try catalog.tree(name, of: run.editor) != nil {
+            for name in names.first.sorted() where try catalog.tree(name, of: run.editor) != nil {
                 try copy.copy(name)
             }
             try MigrationSteps(run: run, control: control).take(plan)
@@ -165,9 +166,11 @@ struct Migration {
         }
     }
 
-    private func changingTrees(_ view: PageView) throws(StoreError) -> Set<TreeID> {
+    private func trees(
+        _ names: Set<String>, _ view: PageView
+    ) throws(StoreError) -> Set<TreeID> {
         var trees: Set<TreeID> = []
-        for name in try plan.copiedTrees(of: stored) {
+        for name in names {
             if let tree = try catalog.tree(name, of: view) { trees.insert(tree) }
         }
         return trees

@@ -30,23 +30,71 @@ struct RecordRewrite {
         _ body: (inout RecordBatch, ObjectNumber, RowView) throws(StoreError) -> Bool
     ) throws(StoreError) {
         if changesRecords { try run.copySharedTrees(of: hierarchy, if: isNeeded) }
-        try run.performInParts(if: isNeeded) { last throws(StoreError) in
-            let first = try Self.next(last)
-            guard changesRecords, try run.sharesRecords(of: hierarchy) else {
-                let end = try visitBatch(at: first, batchCount, body)
-                return end.isLast ? nil : RecordKey.bytes(end.number)
+        try pass(if: isNeeded, changesRecords: changesRecords) { first, copy throws(StoreError) in
+            guard let copy else { return try visitBatch(at: first, batchCount, body) }
+            var start = first
+            while true {
+                // Nothing is copied before the batch ends, so the chunk's limits do not see it yet.
+                let end = try visitBatch(
+                    at: start, batchCount, sizeInBytesMax: Self.batchSizeInBytesMax, body)
+                try copy.copy(through: end.number)
+                if end.isLast || run.isChunkFull { return end }
+                start = try Self.next(RecordKey.bytes(end.number))
             }
-            return try copy(at: first, batchCount, body)
         }
     }
 
-    /// Visits the records of a batch, and returns the number of the last one.
+    /// A pass that replaces each record for which the body returns a row, and frees that row. It
+    /// maintains no index and no link, and neither makes nor deletes blobs: the body sees to what
+    /// its rows lose.
+    func replace(
+        _ body: (EntityLayout, RowView) throws(StoreError) -> RowBuffer?
+    ) throws(StoreError) {
+        try pass { first, copy throws(StoreError) in
+            let schema = try run.transaction.schema
+            if let copy { return try copyReplaced(at: first, to: copy, schema, body) }
+            return try visitBatch(at: first, Self.batchCount) {
+                batch, number, row throws(StoreError) in
+                let entity = schema.knownEntity(tag: row.entityTag)
+                guard let changed = try body(entity, row) else { return false }
+                batch.replace(entity, number, row: changed)
+                changed.deallocate()
+                return true
+            }
+        }
+    }
+
+    // MARK: Parts of a pass
+
+    /// The last record of a part, and whether it is the hierarchy's.
+    private typealias End = (number: ObjectNumber, isLast: Bool)
+
+    /// A pass in parts, of which each begins at a number. A part gets a copy to write to where the
+    /// file's model has the records as well and the pass changes some.
+    private func pass(
+        if isNeeded: () throws(StoreError) -> Bool = { () throws(StoreError) in true },
+        changesRecords: Bool = true,
+        _ visit: (ObjectNumber, RecordCopy?) throws(StoreError) -> End
+    ) throws(StoreError) {
+        try run.performInParts(if: isNeeded) { last throws(StoreError) in
+            let first = try Self.next(last)
+            let isCopied = changesRecords ? try run.sharesRecords(of: hierarchy) : false
+            let copy = isCopied ? try run.beginCopy(of: hierarchy, at: first) : nil
+            defer { if isCopied { run.forgetTrees() } }
+            let end = try visit(first, copy)
+            try copy?.finish()
+            if isCopied, end.isLast { try run.endCopy(of: hierarchy) }
+            return end.isLast ? nil : RecordKey.bytes(end.number)
+        }
+    }
+
+    /// Visits the records of a batch.
     ///
     /// - Parameter sizeInBytesMax: limits the size of the records that are visited.
     private func visitBatch(
         at first: ObjectNumber, _ batchCount: Int, sizeInBytesMax: Int = .max,
         _ body: (inout RecordBatch, ObjectNumber, RowView) throws(StoreError) -> Bool
-    ) throws(StoreError) -> (number: ObjectNumber, isLast: Bool) {
+    ) throws(StoreError) -> End {
         var batch = RecordBatch()
         var (count, sizeInBytes) = (0, 0)
         let transaction = try run.transaction
@@ -70,60 +118,11 @@ struct RecordRewrite {
         return (number, !isValid)
     }
 
-    /// Visits records while they are copied, until the chunk is full. Returns the key of the last
-    /// one, or nil at the end.
-    private func copy(
-        at first: ObjectNumber, _ batchCount: Int,
-        _ body: (inout RecordBatch, ObjectNumber, RowView) throws(StoreError) -> Bool
-    ) throws(StoreError) -> [UInt8]? {
-        let copy = try run.beginCopy(of: hierarchy, at: first)
-        defer { run.forgetTrees() }
-        var start = first
-        while true {
-            // Nothing is copied before the batch ends, so the chunk's limits do not see it yet.
-            let (number, isLast) = try visitBatch(
-                at: start, batchCount, sizeInBytesMax: Self.batchSizeInBytesMax, body)
-            try copy.copy(through: number)
-            start = try Self.next(RecordKey.bytes(number))
-            guard isLast || run.endsBatch else { continue }
-            try copy.finish()
-            if isLast { try run.endCopy(of: hierarchy) }
-            return isLast ? nil : RecordKey.bytes(number)
-        }
-    }
-
-    /// A pass that replaces each record for which the body returns a row, and frees that row. It
-    /// maintains no index and no link, and neither makes nor deletes blobs: the body sees to what
-    /// its rows lose.
-    func replace(
-        _ body: (EntityLayout, RowView) throws(StoreError) -> RowBuffer?
-    ) throws(StoreError) {
-        try run.performInParts { last throws(StoreError) in
-            let first = try Self.next(last)
-            let schema = try run.transaction.schema
-            guard try run.sharesRecords(of: hierarchy) else {
-                let end = try visitBatch(at: first, Self.batchCount) {
-                    batch, number, row throws(StoreError) in
-                    let entity = schema.knownEntity(tag: row.entityTag)
-                    guard let changed = try body(entity, row) else { return false }
-                    batch.replace(entity, number, row: changed)
-                    changed.deallocate()
-                    return true
-                }
-                return end.isLast ? nil : RecordKey.bytes(end.number)
-            }
-            return try copyReplaced(at: first, schema, body)
-        }
-    }
-
     /// Copies records and those that replace them, without a batch, until the chunk is full.
-    /// Returns the key of the last one, or nil at the end.
     private func copyReplaced(
-        at first: ObjectNumber, _ schema: Schema,
+        at first: ObjectNumber, to copy: RecordCopy, _ schema: Schema,
         _ body: (EntityLayout, RowView) throws(StoreError) -> RowBuffer?
-    ) throws(StoreError) -> [UInt8]? {
-        let copy = try run.beginCopy(of: hierarchy, at: first)
-        defer { run.forgetTrees() }
+    ) throws(StoreError) -> End {
         let stored = ByteBuffer(capacity: 1024)
         let cursor = try run.transaction.recordCursor(hierarchy)
         var number = first
@@ -150,9 +149,7 @@ struct RecordRewrite {
             isValid = try cursor.next()
             if run.endsBatch { break }
         }
-        try copy.finish()
-        if !isValid { try run.endCopy(of: hierarchy) }
-        return isValid ? RecordKey.bytes(number) : nil
+        return (number, !isValid)
     }
 
     /// The object number to resume at: one more than the last one that was processed.

@@ -30,8 +30,8 @@ struct RecordMover {
         let tags = (hierarchies.map(\.hierarchy) + owners(of: links)).flatMap { hierarchy in
             schema.knownEntity(tag: hierarchy.rootTag).tags
         }
-        // The owners of links that a ``ToOneBuild`` reads again.
         let rewrites = hierarchies.flatMap(\.entities)
+        // The owners of links that a ``ToOneBuild`` reads again.
         let linked = rewrites.filter { !$0.links.isEmpty }
         let passed = LayoutPreparation(plan.last.without(rewrites), run).passedTags
         run.progress.expect(try run.recordCount(tags + linked.map(\.source.tag) + passed))
