@@ -1,12 +1,7 @@
 /// Space for the log.
 extension LogWriter {
     /// Takes space for a segment whose blocks exist, so that writing into it cannot lack space.
-    ///
-    /// - Parameter isSyncedLater: whether the caller synchronises the file before anything leads to
-    ///   the segment.
-    func allocateSegment(
-        holding byteCount: UInt64, isSyncedLater: Bool = false
-    ) throws(StoreError) -> LogSegment {
+    func allocateSegment(holding byteCount: UInt64) throws(StoreError) -> LogSegment {
         let options = context.options
         let block = UInt64(Limits.blockSizeInBytes)
         let wanted = byteCount + FrameCodec.linkReserve + block
@@ -22,23 +17,21 @@ extension LogWriter {
                 path: context.path)
         }
         do throws(StoreError) {
-            return try segment(max(least, rounded(shared)), isSyncedLater: isSyncedLater)
+            return try segment(max(least, rounded(shared)))
         } catch {
             // A disk that is nearly full may have room for the commit itself.
             guard error.isForLackOfSpace, shared > least else {
                 throw context.failedBeforeCommit(error)
             }
             do throws(StoreError) {
-                return try segment(least, isSyncedLater: isSyncedLater)
+                return try segment(least)
             } catch {
                 throw context.failedBeforeCommit(error)
             }
         }
     }
 
-    private func segment(
-        _ size: UInt64, isSyncedLater: Bool
-    ) throws(StoreError) -> LogSegment {
+    private func segment(_ size: UInt64) throws(StoreError) -> LogSegment {
         let number = (segments.last?.number ?? 0) + 1
         guard number <= Limits.numberMax else { throw context.numbersUsedUp() }
         let geometry = context.geometry
@@ -48,7 +41,7 @@ extension LogWriter {
             try space.allocate(unitCount, alignment: alignment, isRecent: true)
         }
         do throws(StoreError) {
-            try zeroFill(unit, UInt64(unitCount), isSyncedLater: isSyncedLater)
+            try zeroFill(unit, UInt64(unitCount))
         } catch {
             space.withSpace { $0.free(unit, UInt64(unitCount)) }
             throw error
@@ -63,21 +56,18 @@ extension LogWriter {
     /// Where blocks were never written they are written now; elsewhere the new salt makes what an
     /// earlier owner left harmless.
     ///
-    /// Afterwards the file's durable length covers the segment, unless the caller sees to that. A
-    /// durable write guarantees only its own bytes, and recovery reports a LINK to a segment past
-    /// the end of the file as damage.
-    private func zeroFill(
-        _ unit: UInt64, _ unitCount: UInt64, isSyncedLater: Bool
-    ) throws(StoreError) {
+    /// Afterwards the file's durable length covers the segment. A durable write guarantees only its
+    /// own bytes, and recovery reports a LINK to a segment past the end of the file as damage.
+    private func zeroFill(_ unit: UInt64, _ unitCount: UInt64) throws(StoreError) {
         let end = unit + unitCount
         let (parts, isSynced) = space.withSpace {
             ($0.unwrittenParts(unit, unitCount), end <= $0.syncedEnd)
         }
         guard try writeZeros(over: parts, unit..<end) || !isSynced else { return }
-        if !isSyncedLater { try context.sync() }
+        try context.sync()
         space.withSpace { space in
             space.noteWritten(unit, unitCount)
-            if !isSyncedLater { space.noteSynced(upTo: end) }
+            space.noteSynced(upTo: end)
         }
     }
 

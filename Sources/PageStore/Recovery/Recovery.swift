@@ -31,9 +31,7 @@ struct Recovery {
             parts.pager.withPublished { $0.superblock.lineage = lineage }
         }
         let (segments, history) = (parts.log.segments, parts.pager.superblock.history)
-        // The checkpoint synchronises the file before its superblock names the segment.
-        parts.log.start(
-            try parts.log.allocateSegment(holding: 0, isSyncedLater: true), &writer)
+        parts.log.start(try parts.log.allocateSegment(holding: 0), &writer)
         parts.beginSession(writer)
         do throws(StoreError) {
             let number = parts.pager.superblock.generation + 3
