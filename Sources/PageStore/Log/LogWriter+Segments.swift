@@ -1,11 +1,20 @@
 /// Space for the log.
 extension LogWriter {
     /// Takes space for a segment whose blocks exist, so that writing into it cannot lack space.
-    func allocateSegment(holding byteCount: UInt64) throws(StoreError) -> LogSegment {
+    ///
+    /// - Parameters:
+    ///   - usualSizeInBytes: how long it is where the commit does not need more; nil for the
+    ///     options' size.
+    ///   - isSyncedLater: whether the caller synchronises the file before anything leads to the
+    ///     segment.
+    func allocateSegment(
+        holding byteCount: UInt64, usualSizeInBytes: Int? = nil, isSyncedLater: Bool = false
+    ) throws(StoreError) -> LogSegment {
         let options = context.options
         let block = UInt64(Limits.blockSizeInBytes)
         let wanted = byteCount + FrameCodec.linkReserve + block
-        let usual = UInt64(max(options.logSegmentSizeInBytes, Limits.walSegmentSizeInBytesMin))
+        let usual = UInt64(
+            max(usualSizeInBytes ?? options.logSegmentSizeInBytes, Limits.walSegmentSizeInBytesMin))
         // Each segment costs three waits for the disk, so the log doubles while commits fill it;
         // the zeros left over are at most as many bytes as the commits wrote.
         let shared = byteCount > 0 ? min(self.byteCount, options.logBytesMax / 8) : 0
@@ -17,21 +26,23 @@ extension LogWriter {
                 path: context.path)
         }
         do throws(StoreError) {
-            return try segment(max(least, rounded(shared)))
+            return try segment(max(least, rounded(shared)), isSyncedLater: isSyncedLater)
         } catch {
             // A disk that is nearly full may have room for the commit itself.
             guard error.isForLackOfSpace, shared > least else {
                 throw context.failedBeforeCommit(error)
             }
             do throws(StoreError) {
-                return try segment(least)
+                return try segment(least, isSyncedLater: isSyncedLater)
             } catch {
                 throw context.failedBeforeCommit(error)
             }
         }
     }
 
-    private func segment(_ size: UInt64) throws(StoreError) -> LogSegment {
+    private func segment(
+        _ size: UInt64, isSyncedLater: Bool
+    ) throws(StoreError) -> LogSegment {
         let number = (segments.last?.number ?? 0) + 1
         guard number <= Limits.numberMax else { throw context.numbersUsedUp() }
         let geometry = context.geometry
@@ -41,7 +52,7 @@ extension LogWriter {
             try space.allocate(unitCount, alignment: alignment, isRecent: true)
         }
         do throws(StoreError) {
-            try zeroFill(unit, UInt64(unitCount))
+            try zeroFill(unit, UInt64(unitCount), isSyncedLater: isSyncedLater)
         } catch {
             space.withSpace { $0.free(unit, UInt64(unitCount)) }
             throw error
@@ -56,18 +67,21 @@ extension LogWriter {
     /// Where blocks were never written they are written now; elsewhere the new salt makes what an
     /// earlier owner left harmless.
     ///
-    /// Afterwards the file's durable length covers the segment. A durable write guarantees only its
-    /// own bytes, and recovery reports a LINK to a segment past the end of the file as damage.
-    private func zeroFill(_ unit: UInt64, _ unitCount: UInt64) throws(StoreError) {
+    /// Afterwards the file's durable length covers the segment, unless the caller sees to that. A
+    /// durable write guarantees only its own bytes, and recovery reports a LINK to a segment past
+    /// the end of the file as damage.
+    private func zeroFill(
+        _ unit: UInt64, _ unitCount: UInt64, isSyncedLater: Bool
+    ) throws(StoreError) {
         let end = unit + unitCount
         let (parts, isSynced) = space.withSpace {
             ($0.unwrittenParts(unit, unitCount), end <= $0.syncedEnd)
         }
         guard try writeZeros(over: parts, unit..<end) || !isSynced else { return }
-        try context.sync()
+        if !isSyncedLater { try context.sync() }
         space.withSpace { space in
             space.noteWritten(unit, unitCount)
-            space.noteSynced(upTo: end)
+            if !isSyncedLater { space.noteSynced(upTo: end) }
         }
     }
 
@@ -76,9 +90,9 @@ extension LogWriter {
     private func writeZeros(
         over unwritten: [Range<UInt64>], _ place: Range<UInt64>
     ) throws(StoreError) -> Bool {
-        let zeros = ByteBuffer(capacity: 1 << 17)
-        zeros.appendZeros(1 << 17)
         func fill(_ bytes: Range<UInt64>) throws(StoreError) {
+            let zeros = ByteBuffer(capacity: 1 << 16)
+            zeros.appendZeros(Int(min(1 << 16, UInt64(bytes.count))))
             var position = bytes.lowerBound
             while position < bytes.upperBound {
                 let count = min(UInt64(zeros.count), bytes.upperBound - position)

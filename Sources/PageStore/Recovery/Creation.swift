@@ -20,7 +20,9 @@ enum Creation {
         }
         parts.log.restore([])
         try parts.writer.withState { writer throws(StoreError) in
-            parts.log.start(try parts.log.allocateSegment(holding: 0), &writer)
+            // The checkpoint synchronises the file before its superblock names the segment.
+            parts.log.start(
+                try parts.log.allocateSegment(holding: 0, isSyncedLater: true), &writer)
             parts.beginSession(writer)
             try parts.checkpointer.run(parts.checkpointer.plan(1, writer))
             try parts.checkpointer.writeMirrorSuperblock()

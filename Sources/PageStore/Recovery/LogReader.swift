@@ -29,14 +29,9 @@ struct LogReader {
         var bytes: ReadBuffer
     }
 
-    /// How much a follower reads at a time: most commits are far smaller than a segment.
-    private static let followedSizeInBytes = 1 << 17
-    /// How much is read at a time where all of a segment is looked at.
-    private static let scannedSizeInBytes = 1 << 22
-
-    private var pieceSizeInBytes: Int {
-        isTailOpen ? Self.followedSizeInBytes : Self.scannedSizeInBytes
-    }
+    /// How much is read at a time, whole sectors: most commits are far smaller, and the allocator
+    /// has blocks of this size that no page fault has to fill first.
+    private static let pieceSizeInBytes = 1 << 16
 
     init(
         _ context: StoreContext, _ superblock: Superblock, content: LogContent? = nil,
@@ -101,7 +96,7 @@ struct LogReader {
     /// Follows the chain through the last segment; returns the segment that it links to.
     private mutating func scan(_ end: inout LogEnd) throws(StoreError) -> LogSegment? {
         guard let segment = content.segments.last else { return nil }
-        var window = try load(segment, from: end.position, pieceSizeInBytes)
+        var window = try load(segment, from: end.position, Self.pieceSizeInBytes)
         while let frame = try frame(segment, end, &window) {
             end.chain = frame.bytes.uint64(at: FrameLayout.hash)
             let byteOffset = segment.byteOffset + UInt64(end.position)
@@ -141,7 +136,7 @@ struct LogReader {
             length = Int(window.bytes.view.uint32(at: position + FrameLayout.length))
         }
         guard length > left, length <= Limits.frameSizeInBytesMax else { return nil }
-        window = try load(segment, from: end.position, max(length, pieceSizeInBytes))
+        window = try load(segment, from: end.position, max(length, Self.pieceSizeInBytes))
         return Self.frame(window.bytes.view, at: 0, chain: end.chain)
     }
 
@@ -325,13 +320,14 @@ struct LogReader {
     ) throws(StoreError) {
         let (sector, size) = (Limits.sectorSizeInBytes, Int(segment.sizeInBytes))
         var start = (position + sector - 1) / sector * sector
-        // Most segments are in memory as a whole.
-        if window.start == 0, window.bytes.count == size {
-            let rest = window.bytes.view.slice(from: min(start, size), count: max(0, size - start))
-            return try searchLaterGroups(segment, rest, position)
+        let inWindow = (window.start + window.bytes.count - start) / sector * sector
+        if inWindow > 0 {
+            let rest = window.bytes.view.slice(from: start - window.start, count: inWindow)
+            try searchLaterGroups(segment, rest, position)
+            start += inWindow
         }
         while start < size {
-            let piece = try load(segment, from: start, Self.scannedSizeInBytes)
+            let piece = try load(segment, from: start, Self.pieceSizeInBytes)
             try searchLaterGroups(segment, piece.bytes.view, position)
             start += piece.bytes.count
         }

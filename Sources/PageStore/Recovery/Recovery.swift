@@ -2,6 +2,10 @@ import Primitives
 
 /// The write part of recovery, before the first transaction: spec/03-wal.md, recovery.
 struct Recovery {
+    /// The most that the first segment of an opening is usually: many programs commit little before
+    /// they close the file, and its zeros would be most of what they write.
+    private static let firstSegmentSizeInBytes = 32 << 10
+
     private let parts: StoreParts
 
     init(_ parts: StoreParts) { self.parts = parts }
@@ -31,7 +35,13 @@ struct Recovery {
             parts.pager.withPublished { $0.superblock.lineage = lineage }
         }
         let (segments, history) = (parts.log.segments, parts.pager.superblock.history)
-        parts.log.start(try parts.log.allocateSegment(holding: 0), &writer)
+        // The checkpoint synchronises the file before its superblock names the segment.
+        let segment = try parts.log.allocateSegment(
+            holding: 0,
+            usualSizeInBytes: min(
+                context.options.logSegmentSizeInBytes, Self.firstSegmentSizeInBytes),
+            isSyncedLater: true)
+        parts.log.start(segment, &writer)
         parts.beginSession(writer)
         do throws(StoreError) {
             let number = parts.pager.superblock.generation + 3
@@ -51,13 +61,19 @@ struct Recovery {
         }
     }
 
-    /// The winner may have been seen without being durable, so it is written again. The only copy
-    /// is never written over: it is synchronised, and its content goes to the other slot, as a
-    /// generation of its own.
+    /// The winner may have been seen without being durable, so it is written again; the checkpoint
+    /// synchronises the file before it writes over the other superblock, and what either of the two
+    /// needs is not written over until then. The only copy is never written over: it is
+    /// synchronised, and its content goes to the other slot, as a generation of its own.
     private func settleSuperblock(
         _ winner: Superblock, _ writer: inout WriterState
     ) throws(StoreError) {
-        guard writer.isOnlySuperblock else { return try context.writeSuperblock(winner) }
+        guard writer.isOnlySuperblock else {
+            let encoded = winner.encoded()
+            return try context.poisoning { () throws(StoreError) in
+                try context.file.write(encoded.view, at: winner.byteOffset)
+            }
+        }
         try context.sync()
         var copy = winner
         copy.generation += 3
