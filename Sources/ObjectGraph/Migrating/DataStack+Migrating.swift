@@ -206,8 +206,9 @@ struct MigrationPath {
     /// does not know the file's. A chain that names the versions allows that what a version has no
     /// place for is dropped.
     func versions(from stored: SchemaDescription) -> [MigrationStep]? {
-        let known = version(of: stored)
         guard !history.migrationChain.isEmpty else {
+            // The file's version is asked for by providers alone.
+            let known = providers.isEmpty ? nil : version(of: stored)
             // A version that only adds a unique constraint has the entities of the file too.
             let isCurrent = known == history.currentModelVersion
             return [
@@ -217,7 +218,7 @@ struct MigrationPath {
                     allowedLoss: options.contains(.allowDataLoss) ? .all : .none)
             ]
         }
-        guard var version = known else { return nil }
+        guard var version = version(of: stored) else { return nil }
         var versions: [MigrationStep] = []
         while version != history.currentModelVersion {
             // More steps than versions go round in a circle.

@@ -55,7 +55,8 @@ package class PageEditor: PageView {
     /// From how many bytes of entries on an empty tree is built by ``TreeBuilder``.
     package var bulkBytesMin: Int { .max }
 
-    /// Writes new pages to their places, once: they are not changed any more.
+    /// Writes new pages to their places, once: they are not changed any more. Leaves out those that
+    /// ``makeRoom()`` has written.
     package func writeOut(_ pages: [PageBuffer]) throws(StoreError) {}
 
     /// Marks a leaf filled by appends. Later keys mostly leave it unchanged, so that a large

@@ -164,7 +164,8 @@ package final class WriteTransaction: PageEditor {
     package override var bulkBytesMin: Int { parts.context.options.bulkBytesMin }
 
     package override func writeOut(_ pages: [PageBuffer]) throws(StoreError) {
-        for (id, address) in try outOfLine.write(pages) {
+        // Others may have been written since, where room was made for the work beside.
+        for (id, address) in try outOfLine.write(pages.filter({ dirty[$0.id] != nil })) {
             dirty[id] = nil
             written[id] = address
         }

@@ -85,21 +85,24 @@ struct MigrationPlan {
         fingerprint = PlanFingerprint(stored, versions).value
         callsProgram = versions.contains(where: \.makesValues)
         (steps, stepNumbers) = ([], [])
-        try plan(from: stored, within: terms.limit)
+        let known = versions.first?.schema == wanted ? edits : nil
+        try plan(from: stored, within: terms.limit, known: known)
     }
 
     /// Plans the steps to the versions.
+    ///
+    /// - Parameter known: the differences of the first version from the file's schema.
     private mutating func plan(
-        from stored: Schema, within limit: MigrationLimit
+        from stored: Schema, within limit: MigrationLimit, known: LayoutEdits? = nil
     ) throws(StoreError) {
         (steps, stepNumbers) = ([], [])
         var schema = stored
         for (number, version) in versions.enumerated() {
             try NameCheck(from: schema.description, to: version).refuse()
-            let step = try VersionPlan(from: schema, to: version)
-            guard step.limit <= limit else {
-                throw Self.refusal(LayoutEdits(from: schema, to: version.schema), version)
-            }
+            let known = number == 0 ? known : nil
+            let edits = known ?? LayoutEdits(from: schema, to: version.schema)
+            let step = try VersionPlan(from: schema, to: version, edits)
+            guard step.limit <= limit else { throw Self.refusal(edits, version) }
             guard !step.isEmpty else {
                 // A later step is compared with what this version states.
                 schema = try schema.stating(version.schema)

@@ -112,8 +112,11 @@ enum VersionPlan {
     case rewrite(RewritePlan)
 
     /// Throws `schemaMismatch` if only a mapping could reach the version and the step has none.
-    init(from stored: Schema, to step: MigrationStep) throws(StoreError) {
-        let edits = LayoutEdits(from: stored, to: step.schema)
+    ///
+    /// - Parameter edits: the differences of the step's schema from the earlier one.
+    init(
+        from stored: Schema, to step: MigrationStep, _ edits: LayoutEdits
+    ) throws(StoreError) {
         let isFilled = edits.edits.contains { edit in
             guard case .propertyAdded(let path) = edit else { return false }
             let isLong = edits.attribute(path)?.hasLongDefault == true

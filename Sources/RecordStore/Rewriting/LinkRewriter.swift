@@ -145,20 +145,21 @@ struct LinkRewriter {
     // MARK: Building
 
     /// Turns a to-one into a list without an order, in one pass: pairs are collected from the
-    /// records, sorted, and written to the trees of both directions.
+    /// records, which have them in the order of the owners, and sorted for the other direction.
     private func build() throws(StoreError) {
         try run.performLong { () throws(StoreError) in
             true
         } _: { () throws(StoreError) in
             let (transaction, relationship) = (try run.transaction, link.destination)
             let inverse = relationship.inverseID.map { schema.relationship(id: $0) }
-            var forward = SortedRuns(transaction.editor, shareCount: 2)
-            var backward = SortedRuns(transaction.editor, shareCount: 2)
+            var forward = try AscendingPairs(
+                transaction.editor, tree: transaction.trees.links(relationship))
+            var backward = SortedRuns(transaction.editor)
             try forEachPair { owner, target throws(StoreError) in
                 try forward.insert(owner, target)
                 if inverse != nil { try backward.insert(target, owner) }
             }
-            try forward.write(to: transaction.trees.links(relationship))
+            try forward.finish()
             if let inverse { try backward.write(to: transaction.trees.links(inverse)) }
         }
     }

@@ -22,7 +22,7 @@ import Testing
     private static let old = schema(.toOne("owner", to: "Person", inverse: "dogs"))
     private static let new = schema(.toManyUnordered("owner", to: "Person", inverse: "dogs"))
 
-    /// Runs of 16 KiB for each direction.
+    /// Runs of 32 KiB.
     private static func options(chunkRowsMax: Int?) -> Engine.Options {
         var options = Engine.Options()
         options.pageSizeInBytes = 1024
@@ -152,14 +152,66 @@ import Testing
             }
             try runs.write(to: tree)
         }
-        var found: [[UInt8]] = []
+        #expect(
+            try keys(of: tree, editor) == expected.sorted { $0.lexicographicallyPrecedes($1) },
+            "seed \(seed)")
+        editor.rollback()
+        try engine.close()
+    }
+
+    private func keys(of tree: TreeID, _ editor: PageEditor) throws -> [[UInt8]] {
+        var keys: [[UInt8]] = []
         let cursor = Cursor(editor, tree: tree)
         var isValid = try cursor.seekFirst()
         while isValid {
-            found.append(cursor.key.array())
+            keys.append(cursor.key.array())
             isValid = try cursor.next()
         }
-        #expect(found == expected.sorted { $0.lexicographicallyPrecedes($1) }, "seed \(seed)")
+        return keys
+    }
+
+    @Test func `links in ascending order join those that a tree has`() throws {
+        let engine = try Engine.open(
+            path: "store", options: Self.options(chunkRowsMax: nil), files: MemoryFileSystem())
+        let editor = try engine.beginWrite()
+        let tree = try editor.createTree()
+        var random = SeededRandom(for: "LinkBuildTests")
+        let seed = random.seed
+        var expected: Set<[UInt8]> = []
+        // The first ones build the tree, and the others are inserted.
+        for count in [0, 900, 10, 900] {
+            var pairs = try AscendingPairs(editor, tree: tree)
+            for first in 0..<UInt64(count) where random.below(2) > 0 {
+                for second in 0...UInt64(random.below(3)) {
+                    try pairs.insert(ObjectNumber(first), ObjectNumber(second))
+                    expected.insert(RecordKey.bytes(first, second))
+                }
+            }
+            try pairs.finish()
+        }
+        #expect(
+            try keys(of: tree, editor) == expected.sorted { $0.lexicographicallyPrecedes($1) },
+            "seed \(seed)")
+        editor.rollback()
+        try engine.close()
+    }
+
+    @Test(arguments: [(2, 1), (2, 2), (1, 9)])
+    func `links out of order are refused, for their tree is damaged`(
+        _ first: UInt64, _ second: UInt64
+    ) throws {
+        let engine = try Engine.open(
+            path: "store", options: Self.options(chunkRowsMax: nil), files: MemoryFileSystem())
+        let editor = try engine.beginWrite()
+        var pairs = try AscendingPairs(editor, tree: editor.createTree())
+        try pairs.insert(ObjectNumber(2), ObjectNumber(2))
+        var code: StoreError.Code?
+        do throws(StoreError) {
+            try pairs.insert(ObjectNumber(first), ObjectNumber(second))
+        } catch {
+            code = error.code
+        }
+        #expect(code == .corrupt)
         editor.rollback()
         try engine.close()
     }
