@@ -207,7 +207,7 @@ struct MigrationPath {
     /// place for is dropped.
     func versions(from stored: SchemaDescription) -> [MigrationStep]? {
         guard !history.migrationChain.isEmpty else {
-            // The file's version is asked for by providers alone.
+            // Only providers need the file's version here.
             let known = providers.isEmpty ? nil : version(of: stored)
             // A version that only adds a unique constraint has the entities of the file too.
             let isCurrent = known == history.currentModelVersion

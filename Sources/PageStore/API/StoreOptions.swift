@@ -15,8 +15,8 @@ package struct StoreOptions: Sendable {
     /// Whether checkpoints run beside commits, on a thread of their own. Without, the commit
     /// that makes one due waits for it.
     package var checkpointsInBackground = true
-    /// The length of a log segment where commits do not ask for more; the first one of an opening
-    /// is no longer than 32 KiB.
+    /// The length of a log segment where commits do not ask for more. The first one after an
+    /// existing file was opened is no longer than 32 KiB.
     package var logSegmentSizeInBytes = 128 << 10
     /// A checkpoint follows the commit that takes the log past this many bytes.
     package var logBytesMax: UInt64 = 16 << 20

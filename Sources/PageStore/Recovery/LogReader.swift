@@ -30,7 +30,7 @@ struct LogReader {
     }
 
     /// How much is read at a time, whole sectors: most commits are far smaller, and the allocator
-    /// has blocks of this size that no page fault has to fill first.
+    /// reuses blocks of this size, so that reading into one causes no page faults.
     private static let pieceSizeInBytes = 1 << 16
 
     init(

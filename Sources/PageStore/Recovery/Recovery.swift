@@ -2,8 +2,8 @@ import Primitives
 
 /// The write part of recovery, before the first transaction: spec/03-wal.md, recovery.
 struct Recovery {
-    /// The most that the first segment of an opening is usually: many programs commit little before
-    /// they close the file, and its zeros would be most of what they write.
+    /// The usual upper limit of an opening's first segment: many programs commit little before they
+    /// close the file, and its zeros would be most of what they write.
     private static let firstSegmentSizeInBytes = 32 << 10
 
     private let parts: StoreParts
@@ -12,9 +12,9 @@ struct Recovery {
 
     private var context: StoreContext { parts.context }
 
-    /// The winning superblock is made durable, the log is checkpointed, and a new log is begun in a
-    /// segment that nothing found leads to. A crash anywhere starts again from the same
-    /// superblock.
+    /// The winning superblock is written again, the log is checkpointed, and a new log is begun in
+    /// a segment that nothing found leads to. A crash starts again from the winner, from the other
+    /// superblock or from the new one: all reach the same commits.
     func prepareWriting(_ writer: inout WriterState) throws(StoreError) {
         guard !writer.isPrepared else { return }
         let winner = parts.pager.superblock
@@ -29,11 +29,6 @@ struct Recovery {
         if winner.generation <= 2 { try syncFolder() }
         try settleSuperblock(winner, &writer)
         try takeSpace(of: winner, &writer)
-        // Files of early programs have no lineage.
-        if winner.lineage == 0 {
-            let lineage = context.files.random()
-            parts.pager.withPublished { $0.superblock.lineage = lineage }
-        }
         let (segments, history) = (parts.log.segments, parts.pager.superblock.history)
         // The checkpoint synchronises the file before its superblock names the segment.
         let segment = try parts.log.allocateSegment(
@@ -42,13 +37,21 @@ struct Recovery {
                 context.options.logSegmentSizeInBytes, Self.firstSegmentSizeInBytes),
             isSyncedLater: true)
         parts.log.start(segment, &writer)
+        // Files of early programs have no lineage.
+        if winner.lineage == 0 {
+            let lineage = context.files.random()
+            parts.pager.withPublished { $0.superblock.lineage = lineage }
+        }
         parts.beginSession(writer)
         do throws(StoreError) {
             let number = parts.pager.superblock.generation + 3
             try parts.checkpointer.run(parts.checkpointer.plan(number, writer))
         } catch {
             parts.log.restore(segments)
-            parts.pager.withPublished { $0.superblock.history = history }
+            parts.pager.withPublished {
+                $0.superblock.history = history
+                $0.superblock.lineage = winner.lineage
+            }
             throw error
         }
         try parts.checkpointer.writeMirrorSuperblock()

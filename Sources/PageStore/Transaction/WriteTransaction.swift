@@ -164,8 +164,9 @@ package final class WriteTransaction: PageEditor {
     package override var bulkBytesMin: Int { parts.context.options.bulkBytesMin }
 
     package override func writeOut(_ pages: [PageBuffer]) throws(StoreError) {
-        // Others may have been written since, where room was made for the work beside.
-        for (id, address) in try outOfLine.write(pages.filter({ dirty[$0.id] != nil })) {
+        // ``makeRoom()`` may have written some of them already, for other work of the transaction.
+        let left = pages.filter { dirty[$0.id] != nil }
+        for (id, address) in try outOfLine.write(left) {
             dirty[id] = nil
             written[id] = address
         }

@@ -1,7 +1,8 @@
 import PageStore
 
-/// Keys of two numbers without values, which come in ascending order and are written into one tree
-/// as they come: nothing is sorted, and each page of a tree that was empty is written once.
+/// Keys that consist of two numbers, without values, which come in ascending order and are written
+/// into one tree as they come: nothing is sorted, and each page of a tree that was empty is filled
+/// once.
 ///
 /// Between the first pair and ``finish()`` nothing else may use the tree.
 struct AscendingPairs: ~Copyable {
@@ -11,21 +12,22 @@ struct AscendingPairs: ~Copyable {
     private let key = ByteBuffer(capacity: 2 * MemoryLayout<UInt64>.size)
     private var last: (UInt64, UInt64)?
 
-    init(_ editor: PageEditor, tree: TreeID) throws(StoreError) {
+    /// - Parameter isFinal: see ``TreeBuilder``.
+    init(_ editor: PageEditor, tree: TreeID, isFinal: Bool) throws(StoreError) {
         if try editor.isEmpty(tree) {
-            builder = try TreeBuilder(editor, tree: tree)
+            builder = try TreeBuilder(editor, tree: tree, isFinal: isFinal)
             writer = nil
         } else {
             writer = TreeWriter(editor, tree: tree, isAscending: true)
         }
     }
 
-    /// Throws `corrupt` for a pair that does not follow the one before: pairs come from the records
-    /// of a tree, whose keys ascend.
+    /// Throws `corrupt` for a pair that does not follow the one before: pairs come from records,
+    /// whose numbers ascend.
     mutating func insert(_ first: ObjectNumber, _ second: ObjectNumber) throws(StoreError) {
         let pair = (first.rawValue, second.rawValue)
         if let last, last >= pair {
-            throw .corrupt(nil, "object \(first.rawValue) is out of order in its tree")
+            throw .corrupt(nil, "the records are out of order at object \(first.rawValue)")
         }
         last = pair
         key.removeAll()
@@ -39,6 +41,8 @@ struct AscendingPairs: ~Copyable {
         }
     }
 
-    /// Finishes the tree, which can be used then.
-    mutating func finish() throws(StoreError) { try builder?.finish() }
+    /// Finishes the tree, which can be used then. Without a pair it changes nothing.
+    mutating func finish() throws(StoreError) {
+        if last != nil { try builder?.finish() }
+    }
 }

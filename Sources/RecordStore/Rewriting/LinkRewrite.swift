@@ -14,8 +14,8 @@ struct LinkRewrite {
     /// Whether the links are written from this side.
     let isForward: Bool
 
-    /// Whether the links are built as trees from sorted pairs: a to-one that becomes a list without
-    /// an order on both sides. Lists with an order get their links one by one.
+    /// Whether the links are built as trees from the pairs that they are: a to-one that becomes a
+    /// list without an order on both sides. Lists with an order get their links one by one.
     func isBuilt(in both: Schema) -> Bool {
         guard isForward, source.kind == .toOne, destination.kind == .toManyUnordered,
             destination.hasEdges, derived == nil

@@ -152,8 +152,13 @@ struct LinkRewriter {
         } _: { () throws(StoreError) in
             let (transaction, relationship) = (try run.transaction, link.destination)
             let inverse = relationship.inverseID.map { schema.relationship(id: $0) }
+            for side in [relationship, inverse].compactMap({ $0 }) {
+                try transaction.checkOwn(transaction.trees.links(side))
+            }
+            // A migration in one transaction may be small enough for the log.
             var forward = try AscendingPairs(
-                transaction.editor, tree: transaction.trees.links(relationship))
+                transaction.editor, tree: transaction.trees.links(relationship),
+                isFinal: run.isChunked)
             var backward = SortedRuns(transaction.editor)
             try forEachPair { owner, target throws(StoreError) in
                 try forward.insert(owner, target)

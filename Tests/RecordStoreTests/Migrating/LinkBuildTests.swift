@@ -180,7 +180,7 @@ import Testing
         var expected: Set<[UInt8]> = []
         // The first ones build the tree, and the others are inserted.
         for count in [0, 900, 10, 900] {
-            var pairs = try AscendingPairs(editor, tree: tree)
+            var pairs = try AscendingPairs(editor, tree: tree, isFinal: random.below(2) > 0)
             for first in 0..<UInt64(count) where random.below(2) > 0 {
                 for second in 0...UInt64(random.below(3)) {
                     try pairs.insert(ObjectNumber(first), ObjectNumber(second))
@@ -203,7 +203,7 @@ import Testing
         let engine = try Engine.open(
             path: "store", options: Self.options(chunkRowsMax: nil), files: MemoryFileSystem())
         let editor = try engine.beginWrite()
-        var pairs = try AscendingPairs(editor, tree: editor.createTree())
+        var pairs = try AscendingPairs(editor, tree: editor.createTree(), isFinal: true)
         try pairs.insert(ObjectNumber(2), ObjectNumber(2))
         var code: StoreError.Code?
         do throws(StoreError) {
