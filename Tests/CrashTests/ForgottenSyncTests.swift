@@ -34,6 +34,11 @@ import Testing
     private func commitsAfterCut(_ disk: SimulatedDisk) throws -> Set<UInt64> {
         var medium = PowerCut(DiskImage(), seed: 2)
         for effect in disk.effects { medium.complete(effect) }
+        return try commitsAfterCut(of: medium)
+    }
+
+    private func commitsAfterCut(of medium: PowerCut) throws -> Set<UInt64> {
+        var medium = medium
         var commits: Set<UInt64> = []
         try medium.forEachImage(running: nil) { image in
             let engine = try open(SimulatedDisk(image.disk, seed: 3))
@@ -52,6 +57,42 @@ import Testing
         #expect(try engine.snapshot().commitNumber == 2)
         try engine.close()
         #expect(try commitsAfterCut(disk) == [2])
+    }
+
+    /// A process died in the write of a superblock, which the system's cache has and the medium has
+    /// not; what it wrote before is durable.
+    private func lostSuperblock() throws -> (visible: DiskImage, medium: PowerCut) {
+        let disk = SimulatedDisk(seed: 1, records: true)
+        let engine = try open(disk)
+        for _ in 0..<3 {
+            try commit(engine, .durable)
+            try engine.checkpointNow()
+        }
+        var (visible, medium) = (DiskImage(), PowerCut(DiskImage(), seed: 2))
+        let effects = disk.effects
+        let last = effects.lastIndex { effect in
+            guard case .durableWrite(_, let start, _) = effect else { return false }
+            return start <= 4096
+        }
+        for effect in try effects[...#require(last)] { visible.apply(effect) }
+        for effect in try effects[..<#require(last)] { medium.complete(effect) }
+        return (visible, medium)
+    }
+
+    @Test func `a superblock that was read is durable before the other is written`() throws {
+        var (visible, medium) = try lostSuperblock()
+        let disk = SimulatedDisk(visible, seed: 3, records: true)
+        let engine = try open(disk)
+        try commit(engine, .durable)
+        try engine.close()
+        for effect in disk.effects {
+            try medium.forEachImage(running: effect) { image in
+                let engine = try open(SimulatedDisk(image.disk, seed: 4))
+                #expect(try [3, 4].contains(engine.snapshot().commitNumber), "\(image.name)")
+            }
+            medium.complete(effect)
+        }
+        #expect(try commitsAfterCut(of: medium) == [4])
     }
 
     @Test func `a copy contains no commit that its store can lose in a power cut`() throws {
