@@ -35,24 +35,7 @@ import Testing
         let disk = SimulatedDisk(seed: 1)
         let database = try RecordDatabase.open(
             .file("store"), schema: Self.old, options: Self.options, files: disk)
-        let transaction = try database.beginWrite()
-        for name in ["Stone", "Person", "Dog"] {
-            let entity = try #require(database.schema.entity(named: name))
-            var batch = RecordBatch()
-            for uid in 1...12 {
-                var row = entity.emptyRow()
-                defer { row.deallocate() }
-                row.setValue(.int(Int64(uid)), try #require(entity.field(named: "uid")))
-                if let owner = entity.field(named: "owner") {
-                    row.setLink(ObjectNumber(UInt64(uid)), at: owner.byteOffset)
-                }
-                if let weight = entity.field(named: "weight") { row.setValue(.int(5), weight) }
-                batch.insert(
-                    entity, try transaction.allocateNumber(in: entity.hierarchy), row: row)
-            }
-            try transaction.apply(batch)
-        }
-        _ = try transaction.commit()
+        try database.storeNumbered(["Stone", "Person", "Dog"], count: 12)
         try database.close()
         let engine = try Engine.open(path: "store", options: Self.options, files: disk)
         let editor = try engine.beginWrite()

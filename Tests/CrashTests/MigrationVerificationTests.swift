@@ -86,19 +86,12 @@ import Testing
     /// Changes the copy as if a pass had written the change.
     private func tampered(_ change: (Copy) throws -> Void) throws -> SimulatedDisk {
         let disk = SimulatedDisk(try Self.copied.get(), seed: 5)
-        let engine = try Engine.open(path: "store", options: Self.plants.options, files: disk)
-        let editor = try engine.beginWrite()
-        let live = try #require(try Catalog.open(editor))
-        let shadow = try MigrationShadow.open(beside: live, in: editor)
-        try change(
-            Copy(
-                editor: editor, live: live, catalog: shadow.catalog,
-                schema: shadow.catalog.resolvedSchema(editor)))
-        var state = try #require(try live.migration(editor))
-        state.commitNumber = editor.nextCommitNumber
-        try live.setMigration(state, in: editor)
-        try editor.commit()
-        try engine.close()
+        try disk.changeCopy(Self.plants.options) { editor, catalog in
+            try change(
+                Copy(
+                    editor: editor, live: #require(try Catalog.open(editor)), catalog: catalog,
+                    schema: catalog.resolvedSchema(editor)))
+        }
         return disk
     }
 

@@ -32,25 +32,7 @@ import Testing
         let disk = SimulatedDisk(seed: 1)
         let database = try RecordDatabase.open(
             .file("store"), schema: Self.old, options: Self.options, files: disk)
-        let transaction = try database.beginWrite()
-        for name in ["Person", "Dog"] {
-            let entity = try #require(database.schema.entity(named: name))
-            var batch = RecordBatch()
-            for uid in 1...12 {
-                var row = entity.emptyRow()
-                defer { row.deallocate() }
-                for field in entity.fields where field.type != nil {
-                    row.setValue(.int(Int64(uid)), field)
-                }
-                if let owner = entity.field(named: "owner") {
-                    row.setLink(ObjectNumber(UInt64(uid)), at: owner.byteOffset)
-                }
-                batch.insert(
-                    entity, try transaction.allocateNumber(in: entity.hierarchy), row: row)
-            }
-            try transaction.apply(batch)
-        }
-        try transaction.commit()
+        try database.storeNumbered(["Person", "Dog"], count: 12)
         try database.close()
         return disk.image
     }
@@ -71,7 +53,7 @@ import Testing
 
     /// The last state before the later model becomes the file's, after a change of the copy.
     private func tampered(
-        _ change: (WriteTransaction, MigrationShadow) throws -> Void
+        _ change: (WriteTransaction, Catalog) throws -> Void
     ) throws -> SimulatedDisk {
         let start = try store()
         let whole = SimulatedDisk(start, seed: 2, records: true)
@@ -82,24 +64,16 @@ import Testing
             if case .durableWrite = effect, try version(image) == "V1" { last = image }
         }
         let disk = SimulatedDisk(last, seed: 5)
-        let engine = try Engine.open(path: "store", options: Self.options, files: disk)
-        let editor = try engine.beginWrite()
-        let live = try #require(try Catalog.open(editor))
-        try change(editor, MigrationShadow.open(beside: live, in: editor))
-        var state = try #require(try live.migration(editor))
-        state.commitNumber = editor.nextCommitNumber
-        try live.setMigration(state, in: editor)
-        try editor.commit()
-        try engine.close()
+        try disk.changeCopy(Self.options, change)
         return disk
     }
 
     /// Exchanges what the copy has of two dogs: of all of a record, or of its link alone.
     private func exchange(
-        ofLinks: Bool, _ editor: WriteTransaction, _ shadow: MigrationShadow
+        ofLinks: Bool, _ editor: WriteTransaction, _ copy: Catalog
     ) throws {
-        let tree = try #require(try shadow.catalog.tree("records/Dog", of: editor))
-        let dog = try #require(shadow.catalog.resolvedSchema(editor).entity(named: "Dog"))
+        let tree = try #require(try copy.tree("records/Dog", of: editor))
+        let dog = try #require(copy.resolvedSchema(editor).entity(named: "Dog"))
         let owner = try #require(dog.field(named: "owner")).byteOffset
         let keys = [3, 4].map { RecordKey.bytes(ObjectNumber($0)) }
         var rows: [[UInt8]] = []
@@ -119,10 +93,10 @@ import Testing
     }
 
     @Test func `trees of both models are shared`() throws {
-        _ = try tampered { editor, shadow in
+        _ = try tampered { editor, copy in
             for name in ["index/Dog/uid", "links/Dog/owner"] {
-                let tree = try #require(try shadow.catalog.tree(name, of: editor))
-                #expect(shadow.catalog.lentTrees.contains(tree), "\(name)")
+                let tree = try #require(try copy.tree(name, of: editor))
+                #expect(copy.lentTrees.contains(tree), "\(name)")
             }
         }
     }

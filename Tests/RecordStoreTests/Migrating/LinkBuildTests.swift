@@ -135,84 +135,82 @@ import Testing
         try engine.close()
     }
 
-    @Test func `links that are added to a tree in runs join those it has`() throws {
+    private func withTree(_ body: (PageEditor, TreeID) throws -> Void) throws {
         let engine = try Engine.open(
             path: "store", options: Self.options(chunkRowsMax: nil), files: MemoryFileSystem())
         let editor = try engine.beginWrite()
-        let tree = try editor.createTree()
-        var random = SeededRandom(for: "LinkBuildTests")
-        let seed = random.seed
-        var expected: Set<[UInt8]> = []
-        for count in [300, 3000, 10, 3000] {
+        try body(editor, editor.createTree())
+        editor.rollback()
+        try engine.close()
+    }
+
+    /// Adds links to one tree, as often as there are counts, and expects all of them in it.
+    ///
+    /// - Parameter add: adds about as many as a count says, and returns their keys.
+    private func expectJoined(
+        _ counts: [Int],
+        _ add: (PageEditor, TreeID, Int, inout SeededRandom) throws -> [[UInt8]]
+    ) throws {
+        try withTree { editor, tree in
+            var random = SeededRandom(for: "LinkBuildTests")
+            let seed = random.seed
+            var expected: Set<[UInt8]> = []
+            for count in counts { expected.formUnion(try add(editor, tree, count, &random)) }
+            var found: [[UInt8]] = []
+            let cursor = Cursor(editor, tree: tree)
+            var isValid = try cursor.seekFirst()
+            while isValid {
+                found.append(cursor.key.array())
+                isValid = try cursor.next()
+            }
+            #expect(found == expected.sorted { $0.lexicographicallyPrecedes($1) }, "seed \(seed)")
+        }
+    }
+
+    @Test func `links that are added to a tree in runs join those it has`() throws {
+        try expectJoined([300, 3000, 10, 3000]) { editor, tree, count, random in
             var runs = SortedRuns(editor)
+            var keys: [[UInt8]] = []
             for _ in 0..<count {
                 let pair = (UInt64(1 + random.below(900)), UInt64(1 + random.below(900)))
                 try runs.insert(ObjectNumber(pair.0), ObjectNumber(pair.1))
-                expected.insert(RecordKey.bytes(pair.0, pair.1))
+                keys.append(RecordKey.bytes(pair.0, pair.1))
             }
             try runs.write(to: tree)
+            return keys
         }
-        #expect(
-            try keys(of: tree, editor) == expected.sorted { $0.lexicographicallyPrecedes($1) },
-            "seed \(seed)")
-        editor.rollback()
-        try engine.close()
-    }
-
-    private func keys(of tree: TreeID, _ editor: PageEditor) throws -> [[UInt8]] {
-        var keys: [[UInt8]] = []
-        let cursor = Cursor(editor, tree: tree)
-        var isValid = try cursor.seekFirst()
-        while isValid {
-            keys.append(cursor.key.array())
-            isValid = try cursor.next()
-        }
-        return keys
     }
 
     @Test func `links in ascending order join those that a tree has`() throws {
-        let engine = try Engine.open(
-            path: "store", options: Self.options(chunkRowsMax: nil), files: MemoryFileSystem())
-        let editor = try engine.beginWrite()
-        let tree = try editor.createTree()
-        var random = SeededRandom(for: "LinkBuildTests")
-        let seed = random.seed
-        var expected: Set<[UInt8]> = []
         // The first ones build the tree, and the others are inserted.
-        for count in [0, 900, 10, 900] {
+        try expectJoined([0, 900, 10, 900]) { editor, tree, count, random in
             var pairs = try AscendingPairs(editor, tree: tree, isFinal: random.below(2) > 0)
+            var keys: [[UInt8]] = []
             for first in 0..<UInt64(count) where random.below(2) > 0 {
                 for second in 0...UInt64(random.below(3)) {
                     try pairs.insert(ObjectNumber(first), ObjectNumber(second))
-                    expected.insert(RecordKey.bytes(first, second))
+                    keys.append(RecordKey.bytes(first, second))
                 }
             }
             try pairs.finish()
+            return keys
         }
-        #expect(
-            try keys(of: tree, editor) == expected.sorted { $0.lexicographicallyPrecedes($1) },
-            "seed \(seed)")
-        editor.rollback()
-        try engine.close()
     }
 
     @Test(arguments: [(2, 1), (2, 2), (1, 9)])
     func `links out of order are refused, for their tree is damaged`(
         _ first: UInt64, _ second: UInt64
     ) throws {
-        let engine = try Engine.open(
-            path: "store", options: Self.options(chunkRowsMax: nil), files: MemoryFileSystem())
-        let editor = try engine.beginWrite()
-        var pairs = try AscendingPairs(editor, tree: editor.createTree(), isFinal: true)
-        try pairs.insert(ObjectNumber(2), ObjectNumber(2))
-        var code: StoreError.Code?
-        do throws(StoreError) {
-            try pairs.insert(ObjectNumber(first), ObjectNumber(second))
-        } catch {
-            code = error.code
+        try withTree { editor, tree in
+            var pairs = try AscendingPairs(editor, tree: tree, isFinal: true)
+            try pairs.insert(ObjectNumber(2), ObjectNumber(2))
+            var code: StoreError.Code?
+            do throws(StoreError) {
+                try pairs.insert(ObjectNumber(first), ObjectNumber(second))
+            } catch {
+                code = error.code
+            }
+            #expect(code == .corrupt)
         }
-        #expect(code == .corrupt)
-        editor.rollback()
-        try engine.close()
     }
 }

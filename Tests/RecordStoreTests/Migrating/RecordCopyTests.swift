@@ -33,24 +33,7 @@ import Testing
     private func store() throws -> MemoryFileSystem {
         let files = MemoryFileSystem()
         let database = try RecordDatabase.open(.file("store"), schema: Self.old, files: files)
-        let transaction = try database.beginWrite()
-        for name in ["Person", "Dog"] {
-            let entity = try #require(database.schema.entity(named: name))
-            var batch = RecordBatch()
-            for uid in 1...Self.count {
-                var row = entity.emptyRow()
-                defer { row.deallocate() }
-                row.setValue(.int(Int64(uid)), try #require(entity.field(named: "uid")))
-                if let age = entity.field(named: "age") { row.setValue(.int(Int64(uid)), age) }
-                if let owner = entity.field(named: "owner") {
-                    row.setLink(ObjectNumber(UInt64(uid)), at: owner.byteOffset)
-                }
-                batch.insert(
-                    entity, try transaction.allocateNumber(in: entity.hierarchy), row: row)
-            }
-            try transaction.apply(batch)
-        }
-        try transaction.commit()
+        try database.storeNumbered(["Person", "Dog"], count: Self.count)
         try database.close()
         return files
     }
