@@ -112,7 +112,8 @@ let package = Package(
             swiftSettings: testSettings),
         // How tests declare schemas. TestSupport knows nothing of records, for ProveEngine's sake.
         .target(
-            name: "SampleSchemas", dependencies: ["RecordStore"], path: "Tests/SampleSchemas",
+            name: "SampleSchemas", dependencies: ["PageStore", "RecordStore"],
+            path: "Tests/SampleSchemas",
             swiftSettings: testSettings),
         // What proves the store: crashes, faults, damage, models. Tests run slices of it, and
         // `scripts/prove` as much as one likes.
