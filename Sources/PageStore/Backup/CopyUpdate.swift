@@ -1,8 +1,12 @@
 /// Bringing an earlier copy of a store up to date: decisions/010.
 struct CopyUpdate {
     private let origin: StoreParts
+    private let following: Following
 
-    init(from origin: StoreParts) { self.origin = origin }
+    init(from origin: StoreParts, _ following: Following) {
+        self.origin = origin
+        self.following = following
+    }
 
     /// Brings a copy up to the newest commit of the store, and writes only the pages that changed
     /// since. Returns how many: see ``Engine/updateCopy(at:files:)``.
@@ -10,13 +14,16 @@ struct CopyUpdate {
         guard try files.identity(path) != nil else {
             throw StoreError(.notFound, "there is no copy to bring up to date", path: path)
         }
-        let snapshot = try origin.durableSnapshot()
-        let superblock = origin.pager.superblock
         var options = origin.context.copyOptions
         options.createsFile = false
         let copy = try Engine.open(path: path, options: options, files: files)
         let count: Int
         do throws(StoreError) {
+            // The copy is locked by now: another update cannot take it past the commit that is
+            // newest here.
+            _ = try following.moveOn()
+            let snapshot = try origin.durableSnapshot()
+            let superblock = origin.pager.superblock
             try checkOrigin(of: copy.parts, superblock, snapshot.commitNumber)
             count = try take(snapshot, of: superblock, into: copy.parts)
         } catch {

@@ -1,3 +1,4 @@
+import Primitives
 import TestSupport
 import Testing
 
@@ -104,6 +105,54 @@ import Testing
         #expect(count >= 1 && count <= 4)
         model[[1, 1]] = [7]
         #expect(try copied(files) == model)
+    }
+
+    /// Runs an action before the first opening of a file.
+    private final class InterruptedFiles: ForwardingFileSystem {
+        let base: any FileSystem
+        private let path: String
+        private let action: Mutex<(@Sendable () throws(StoreError) -> Void)?>
+
+        init(
+            _ base: any FileSystem, _ path: String,
+            action: @escaping @Sendable () throws(StoreError) -> Void
+        ) {
+            self.base = base
+            self.path = path
+            self.action = Mutex(action)
+        }
+
+        func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
+            if path == self.path {
+                let action = self.action.withLock { action in
+                    defer { action = nil }
+                    return action
+                }
+                try action?()
+            }
+            return try base.open(path, mode)
+        }
+    }
+
+    /// Another thread commits, and brings the copy up to date, when an update has just begun.
+    @Test func `a copy that another update brings further meanwhile is not newer`() throws {
+        let base = MemoryFileSystem()
+        var random = SeededRandom(for: "CopyUpdateTests meanwhile")
+        let engine = try open("store", base)
+        var model: [[UInt8]: [UInt8]] = [:]
+        try change(engine, &model, &random)
+        try engine.copy(to: "copy")
+        try change(engine, &model, &random)
+        let tree = TreeID(root: try #require(try engine.snapshot().catalogRoot))
+        let files = InterruptedFiles(base, "copy") { () throws(StoreError) in
+            let transaction = try engine.beginWrite()
+            try transaction.insert([UInt8]([9]).span, [UInt8]([9]).span, into: tree)
+            _ = try transaction.commit()
+            #expect(try engine.updateCopy(at: "copy") > 0)
+        }
+        model[[9]] = [9]
+        #expect(try engine.updateCopy(at: "copy", files: files) == 0)
+        #expect(try copied(base) == model)
     }
 
     @Test func `a file that is not this store's copy is refused and stays what it is`() throws {
