@@ -88,9 +88,13 @@ struct MigrationVerification {
         }
         _ = try run.engine.run { () throws(StoreError) in
             try sums.read { () throws(StoreError) in try run.count() }
-        } beside: { isGivenUp throws(StoreError) in
+        } beside: { [report = run.progress.standingReport] isGivenUp throws(StoreError) in
+            // The migrating thread may be waiting for this one.
+            var readCount = 0
             try sums.read { () throws(StoreError) in
                 if isGivenUp() { throw StoreError(.closed, "the comparison has ended") }
+                readCount += 1
+                if readCount.isMultiple(of: MigrationProgress.reportInterval) { try report() }
             }
         }
         let values = sums.values

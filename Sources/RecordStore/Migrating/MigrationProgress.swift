@@ -10,7 +10,7 @@ final class MigrationProgress {
     private var passedCount = 0
 
     /// How many records are processed between two reports.
-    private static let reportInterval = 512
+    static let reportInterval = 512
 
     init(_ control: MigrationControl?) { self.control = control }
 
@@ -35,8 +35,8 @@ final class MigrationProgress {
     /// Resumes at the count that an earlier run had reached.
     func goOn(at doneCount: Int) { self.doneCount = max(self.doneCount, doneCount) }
 
-    /// Counts one of the expected records.
-    func count() { doneCount += 1 }
+    /// Counts one of the expected records, or those of a pass that is left out.
+    func count(_ recordCount: Int = 1) { doneCount += recordCount }
 
     /// Counts any record that is read or written; every 512th calls ``report()``.
     func pass() throws(StoreError) {
@@ -47,5 +47,13 @@ final class MigrationProgress {
     /// Reports the progress; throws if the program cancels the migration.
     func report() throws(StoreError) {
         try control?.advance(to: min(doneCount, totalCount), of: totalCount)
+    }
+
+    /// Reports the progress of now, on a thread for which the migrating one may be waiting.
+    var standingReport: @Sendable () throws(StoreError) -> Void {
+        let doneCount = min(doneCount, totalCount)
+        return { [control, totalCount] () throws(StoreError) in
+            try control?.advance(to: doneCount, of: totalCount)
+        }
     }
 }

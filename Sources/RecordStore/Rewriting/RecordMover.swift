@@ -34,7 +34,10 @@ struct RecordMover {
         // The owners of links that a ``ToOneBuild`` reads again.
         let linked = rewrites.filter { !$0.links.isEmpty }
         let passed = LayoutPreparation(plan.last.without(rewrites), run).passedTags
-        run.progress.expect(try run.recordCount(tags + linked.map(\.source.tag) + passed))
+        let clearings = try clearings()
+        run.progress.expect(
+            try run.recordCount(
+                tags + linked.map(\.source.tag) + clearings.flatMap(\.passedTags) + passed))
         try write(hierarchies, numbers)
         try run.perform { () throws(StoreError) in
             for (name, last) in numbers.lastNumbers {
@@ -50,7 +53,7 @@ struct RecordMover {
                 link, run, schema, going: Set(going.map(\.tag)), permission
             ).rewrite()
         }
-        try clearLinks()
+        for clearing in clearings { try clear(clearing) }
         return rewrites
     }
 
@@ -115,13 +118,24 @@ struct RecordMover {
 
     // MARK: Links
 
-    /// Clears links to objects that the later version lacks. If no object is removed there are
-    /// none. Hierarchies that are not linked with any that changes are skipped: their dangling
-    /// links existed before.
-    private func clearLinks() throws(StoreError) {
+    /// A pass over the owners of a to-one, whose links may lead to objects that the later version
+    /// lacks.
+    private struct Clearing {
+        let relationship: RelationshipLayout
+        /// Whether a mapper that makes every object leaves no such link.
+        let isNeededForRemoved: Bool
+        let permission: LinkPermission?
+        /// The tags of all entities whose records it reads.
+        let passedTags: [UInt16]
+    }
+
+    /// If no object is removed there are none. Hierarchies that are not linked with any that
+    /// changes are skipped: their dangling links existed before.
+    private func clearings() throws(StoreError) -> [Clearing] {
         let isPaired = lineage.stored.entities.allSatisfy { lineage.pairs.later[$0.name] != nil }
         let isComplete = isPaired && lineage.pairs.mappers.isEmpty
         let touched = try TouchedTrees([.rewrite(plan)])
+        var clearings: [Clearing] = []
         for entity in lineage.wanted.entities {
             for description in entity.relationships where description.kind == .toOne {
                 let path = PropertyPath(entity.name, description.name)
@@ -135,14 +149,24 @@ struct RecordMover {
                 // Objects of removed entities are there only where their loss is permitted. An
                 // owner that the inverse does not allow counts as kept.
                 let leadsToKept = paths.contains { self.isNarrower($0, among: lineage.isPaired) }
-                try run.clearDanglingLinks(
-                    relationship, of: schema, within: leadsToKept ? permission : nil
-                ) { () throws(StoreError) in
-                    // A mapper that makes every object leaves no link to an object that is gone.
-                    if isNarrower || !isPaired { return true }
-                    return try !hasAllRecords()
-                }
+                clearings.append(
+                    Clearing(
+                        relationship: relationship,
+                        isNeededForRemoved: isPaired && !isNarrower,
+                        permission: leadsToKept ? permission : nil,
+                        passedTags: Array(schema.knownEntity(tag: owner.hierarchy.rootTag).tags)))
             }
+        }
+        return clearings
+    }
+
+    private func clear(_ clearing: Clearing) throws(StoreError) {
+        try run.clearDanglingLinks(
+            clearing.relationship, of: schema, within: clearing.permission
+        ) { () throws(StoreError) in
+            guard clearing.isNeededForRemoved, try hasAllRecords() else { return true }
+            run.progress.count(try run.recordCount(clearing.passedTags))
+            return false
         }
     }
 

@@ -1,4 +1,5 @@
 import PageStore
+import Primitives
 import SampleSchemas
 import Testing
 
@@ -7,10 +8,15 @@ import Testing
 /// What a migration reports to the program, and when the program can cancel it.
 @Suite struct MigrationProgressTests {
     /// The fractions of a migration's steps, in the order of the reports.
-    private final class Reports: @unchecked Sendable {
-        // Only the migrating thread calls back.
-        var fractions: [Double] = []
-        var mappedCount = 0
+    private final class Reports: Sendable {
+        private let all = Mutex<[Double]>([])
+        private let mapped = Mutex(0)
+
+        var fractions: [Double] { all.withLock { $0 } }
+        var mappedCount: Int { mapped.withLock { $0 } }
+
+        func add(_ fraction: Double) { all.withLock { $0.append(fraction) } }
+        func countMapped() { mapped.withLock { $0 += 1 } }
     }
 
     private static func person(
@@ -31,19 +37,24 @@ import Testing
         return options
     }
 
-    private func filled(_ count: Int) throws -> MemoryFileSystem {
+    /// - Parameter isLinked: whether each person has the one before as the best.
+    private func filled(_ count: Int, isLinked: Bool = false) throws -> MemoryFileSystem {
         let files = MemoryFileSystem()
         let database = try RecordDatabase.open(.file("store"), schema: first, files: files)
         let transaction = try database.beginWrite()
         let entity = try #require(database.schema.entity(named: "Person"))
         var batch = RecordBatch()
         let age = try #require(entity.field(named: "age"))
+        let best = try #require(entity.relationship(named: "best")?.field)
+        var before: ObjectNumber?
         for index in 0..<count {
             var row = entity.emptyRow()
             defer { row.deallocate() }
             row.setValue(.int(Int64(index)), age)
-            batch.insert(
-                entity, try transaction.allocateNumber(in: entity.hierarchy), row: row)
+            if isLinked { row.setLink(before, at: best.byteOffset) }
+            let number = try transaction.allocateNumber(in: entity.hierarchy)
+            batch.insert(entity, number, row: row)
+            before = number
         }
         try transaction.apply(batch)
         try transaction.commit()
@@ -58,7 +69,7 @@ import Testing
         let last = try #require(steps.last)
         let control = MigrationControl { step, doneCount, totalCount in
             let share = totalCount > 0 ? Double(doneCount) / Double(totalCount) : 0
-            reports.fractions.append(Double(step) + share)
+            reports.add(Double(step) + share)
             return goesOn()
         }
         let database = try RecordDatabase.open(
@@ -113,6 +124,54 @@ import Testing
         #expect(try version(files) == "V3")
     }
 
+    /// Does work for which another thread is asked before the caller goes on.
+    private final class PromptSystem: Schedule {
+        func meet(_ place: MeetingPlace) {}
+        func enter(_ place: MeetingPlace) {}
+        func leave() {}
+        func wait(at lock: ObjectIdentifier, until attempt: () -> Bool) {
+            while !attempt() {}
+        }
+        func wake(_ lock: ObjectIdentifier) {}
+        func begin(isTimed: Bool, _ work: @escaping @Sendable () -> Void) { work() }
+    }
+
+    /// A bug: while the migrating thread waited for the end of the other's comparison, nothing asked
+    /// whether to go on.
+    @Test func `a migration could not be cancelled while another thread compared`() throws {
+        let files = try filled(5000)
+        let reports = Reports()
+        let step = MigrationStep(Self.person("V2", .double), isNamed: true)
+        var options = options
+        options.migrationChunkRowsMax = 1 << 20
+        options.checkpointsInBackground = false
+        options.schedule = PromptSystem()
+        #expect(throws: StoreError.self) {
+            try migrate(files, [step], options, reports) {
+                reports.fractions.count { $0 == 1 } < 10
+            }
+        }
+        #expect(reports.fractions.count { $0 == 1 } == 10)
+        #expect(try version(files) == "V1")
+    }
+
+    /// A bug: the pass over links to objects that a mapping drops was not expected, and the progress
+    /// stood at its end for as long as that took.
+    @Test(arguments: [0, 2])
+    func `a mapping that drops objects ended its progress too early`(keptOfThree: Int64) throws {
+        let files = try filled(700, isLinked: true)
+        let reports = Reports()
+        let mapping = EntityMapping.transform(from: "Person", to: "Person") { source, make in
+            if case .int(let age) = try source.value("age"), age % 3 > keptOfThree { return }
+            _ = try make()
+        }
+        let step = MigrationStep(Self.person("V2", .double), mappings: [mapping], isNamed: true)
+        try migrate(files, [step], options, reports)
+        #expect(reports.fractions.count { $0 == 1 } < 10)
+        #expect(reports.fractions == reports.fractions.sorted())
+        #expect(try version(files) == "V2")
+    }
+
     /// A bug: only every 512th record asked whether to go on.
     @Test(arguments: [AttributeType.double, .string])
     func `a migration of few records could not be cancelled`(type: AttributeType) throws {
@@ -139,7 +198,7 @@ import Testing
         let reports = Reports()
         let mapping = EntityMapping.transform(from: "Person", to: "Person") { _, make in
             _ = try make()
-            reports.mappedCount += 1
+            reports.countMapped()
         }
         let step = MigrationStep(Self.person("V2", .double), mappings: [mapping], isNamed: true)
         #expect(throws: StoreError.self) {
