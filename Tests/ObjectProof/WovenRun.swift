@@ -175,10 +175,12 @@ final class WovenRun: @unchecked Sendable {
     }
 
     private func follow() throws {
+        // Another strand may follow further once this view has its state.
+        let least = ledger.followed
         let view = try reader.stack.beginRead()
         // Not before: the view may show a commit that another strand makes while it is begun.
         reader.names = writer.names
-        let index = try index(of: view, reader, ledger.followed, "a stack that follows")
+        let index = try index(of: view, reader, least, "a stack that follows")
         ledger.follow(index)
         weave.meetAtStep()
         try reader.check(view, ledger.states[index], "a stack that follows, again")

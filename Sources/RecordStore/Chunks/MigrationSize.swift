@@ -107,23 +107,20 @@ struct MigrationSize {
             || plan.steps.contains { step in
                 if case .rewrite = step { true } else { false }
             }
-        var copied: UInt64 = 0
+        var (copied, moved): (UInt64, UInt64) = (0, 0)
         if isCopied {
             let names = try plan.copiedTrees(of: stored)
+            let movedNames = try TouchedTrees(plan.steps).movedNames(of: stored)
             for name in names.first.union(names.later) {
                 guard let tree = try catalog.tree(name, of: snapshot) else { continue }
-                copied = sum(copied, try snapshot.estimatedSize(of: tree))
+                let size = try snapshot.estimatedSize(of: tree)
+                copied = sum(copied, size)
+                if movedNames.contains(name) { moved = sum(moved, size) }
             }
         }
         // One transaction may rewrite every page once. Chunks change the copies in place, except
         // for hierarchies whose records move to other trees.
-        let isWrittenTwice =
-            isChunked
-            && plan.steps.contains { step in
-                guard case .rewrite(let plan) = step else { return false }
-                return !plan.lineage.movedRoots.before.isEmpty
-            }
-        let written = sum(sum(copied, isWrittenTwice ? copied : 0), try builtSize(snapshot))
+        let written = sum(sum(copied, isChunked ? moved : 0), try builtSize(snapshot))
         // Pages that are written again, and the log, become free only after the next checkpoints.
         let (limits, log) = (options.outOfLineBytesMax, options.logBytesMax)
         let again = min(sum(UInt64(options.migrationChunkBytesMax), limits), sum(copied, copied))

@@ -18,9 +18,9 @@ package final class MigrationControl: Sendable {
     private let report: Report
 
     /// - Parameter report: called with the index of a step, the number of records done, and the
-    ///   number that the step reads or writes in all: on the migrating thread, and while both models
-    ///   are compared also on another one, perhaps at the same time. False cancels the migration and
-    ///   leaves the file as it was.
+    ///   number that the step reads or writes in all. The migrating thread calls, and while both
+    ///   models are compared also another one, perhaps at the same time. False cancels the
+    ///   migration and leaves the file as it was.
     package init(report: @escaping Report) { self.report = report }
 
     /// Whether the program cancelled the migration.

@@ -136,8 +136,8 @@ import Testing
         func begin(isTimed: Bool, _ work: @escaping @Sendable () -> Void) { work() }
     }
 
-    /// A bug: while the migrating thread waited for the end of the other's comparison, nothing asked
-    /// whether to go on.
+    /// A bug: while the migrating thread waited for the end of the other's comparison, nothing
+    /// asked whether to go on.
     @Test func `a migration could not be cancelled while another thread compared`() throws {
         let files = try filled(5000)
         let reports = Reports()
@@ -155,8 +155,8 @@ import Testing
         #expect(try version(files) == "V1")
     }
 
-    /// A bug: the pass over links to objects that a mapping drops was not expected, and the progress
-    /// stood at its end for as long as that took.
+    /// A bug: the pass over links to objects that a mapping drops was not expected, and the
+    /// progress stood at its end for as long as that took.
     @Test(arguments: [0, 2])
     func `a mapping that drops objects ended its progress too early`(keptOfThree: Int64) throws {
         let files = try filled(700, isLinked: true)
