@@ -210,8 +210,8 @@ package final class Engine: Sendable {
     }
 
     /// Brings a copy that ``copy(to:)`` made up to the newest commit of this store, and writes only
-    /// the pages that changed since. Returns how many. Transactions go on meanwhile. A store that
-    /// was opened for reading advances first, as with ``advance()``.
+    /// the pages that changed since. Returns how many: none where another update has brought the
+    /// copy further than this store has been read. Transactions go on meanwhile.
     ///
     /// Whatever happens on the way, the copy shows the commit that it showed or the new one. Throws
     /// `notFound` without a copy, `invalidArgument` for a file that is none of this store or that
@@ -221,7 +221,7 @@ package final class Engine: Sendable {
     package func updateCopy(
         at path: String, files: (any FileSystem)? = nil
     ) throws(StoreError) -> Int {
-        try CopyUpdate(from: parts, following).run(at: path, files ?? parts.context.files)
+        try CopyUpdate(from: parts).run(at: path, files ?? parts.context.files)
     }
 
     /// Moves pages from the file's end to gaps before it, about as many bytes as the budget says,

@@ -1,12 +1,10 @@
 /// Bringing an earlier copy of a store up to date: decisions/010.
 struct CopyUpdate {
     private let origin: StoreParts
-    private let following: Following
+    /// Whether the origin was opened for this update.
+    private var isReopened = false
 
-    init(from origin: StoreParts, _ following: Following) {
-        self.origin = origin
-        self.following = following
-    }
+    init(from origin: StoreParts) { self.origin = origin }
 
     /// Brings a copy up to the newest commit of the store, and writes only the pages that changed
     /// since. Returns how many: see ``Engine/updateCopy(at:files:)``.
@@ -19,13 +17,7 @@ struct CopyUpdate {
         let copy = try Engine.open(path: path, options: options, files: files)
         let count: Int
         do throws(StoreError) {
-            // The copy is locked by now: another update cannot take it past the commit that is
-            // newest here.
-            _ = try following.moveOn()
-            let snapshot = try origin.durableSnapshot()
-            let superblock = origin.pager.superblock
-            try checkOrigin(of: copy.parts, superblock, snapshot.commitNumber)
-            count = try take(snapshot, of: superblock, into: copy.parts)
+            count = try update(copy.parts)
         } catch {
             // Poisoned, so that closing does not complete the update that failed.
             copy.parts.context.health.poison(error)
@@ -41,6 +33,37 @@ struct CopyUpdate {
             throw error.at(path: path)
         }
         return count
+    }
+
+    /// Updates a copy that is locked. The state to copy is read only now: another update could
+    /// have brought the copy to a newer commit than one that was read before.
+    private func update(_ copy: StoreParts) throws(StoreError) -> Int {
+        var snapshot = try origin.durableSnapshot()
+        if copy.pager.commitNumber > snapshot.commitNumber {
+            if origin.context.options.mode.follows {
+                // Another process may have brought the copy to a commit that this one has not read.
+                if !isReopened { return try updateFromFile(copy) }
+            } else {
+                // Another process may have read a commit that is written, and not shown here yet.
+                origin.log.awaitWrite()
+                snapshot = try origin.durableSnapshot()
+            }
+        }
+        let superblock = origin.pager.superblock
+        try checkOrigin(of: copy, superblock, snapshot.commitNumber)
+        return try take(snapshot, of: superblock, into: copy)
+    }
+
+    /// Updates a copy from the newest commit of the origin's file. The origin itself stays where it
+    /// is: who follows it is to see each step.
+    private func updateFromFile(_ copy: StoreParts) throws(StoreError) -> Int {
+        let context = origin.context
+        let newest = try Engine.open(
+            path: context.path, options: context.options, files: context.files)
+        defer { try? newest.close() }
+        var update = CopyUpdate(from: newest.parts)
+        update.isReopened = true
+        return try update.update(copy)
     }
 
     private func checkOrigin(

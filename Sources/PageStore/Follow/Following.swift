@@ -11,11 +11,6 @@ final class Following: Sendable {
         var history = History()
     }
 
-    private struct Shown: Equatable {
-        var generation: UInt64
-        var commit: UInt64
-    }
-
     /// A reader tries again when the writer was faster; it is so only by chance.
     private static let attemptCountMax = 1000
 
@@ -24,18 +19,14 @@ final class Following: Sendable {
     private let state = Guarded(State())
     /// Notifies observers; nil until there is one.
     private let follower = Guarded<Follower?>(nil)
-    /// What observers know of; nil before there is a follower.
-    private let told = Guarded<Shown?>(nil)
 
     init(_ parts: StoreParts) { self.parts = parts }
 
     private var context: StoreContext { parts.context }
 
     /// The newest generation and commit that snapshots can have.
-    private var shown: Shown {
-        parts.pager.withPublished {
-            Shown(generation: $0.generation.number, commit: $0.commitNumber)
-        }
+    private var shown: (generation: UInt64, commit: UInt64) {
+        parts.pager.withPublished { ($0.generation.number, $0.commitNumber) }
     }
 
     /// Advances to the newest commit of the file. Snapshots that are held do not change. Returns
@@ -171,8 +162,6 @@ final class Following: Sendable {
             if let known = follower, !known.isEnded { return (known, false) }
             let current = Follower(self, context.options.schedule)
             follower = current
-            let now = shown
-            told.withLock { $0 = now }
             return (current, true)
         }
         let number = current.add(observer)
@@ -212,14 +201,9 @@ final class Following: Sendable {
         }
     }
 
-    /// One step for the follower: the newest commit if it or where it lies is new to observers.
-    /// A copy that was brought up to date may have moved the store on before.
+    /// One step for the follower: the newest commit if it or where it lies is new.
     func step() throws(StoreError) -> UInt64? {
-        _ = try moveOn()
-        let now = shown
-        return told.withLock { told in
-            defer { told = now }
-            return told == now ? nil : now.commit
-        }
+        let (isNewCommit, isNewGeneration) = try moveOn()
+        return isNewCommit || isNewGeneration ? shown.commit : nil
     }
 }

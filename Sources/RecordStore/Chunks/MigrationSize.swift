@@ -107,28 +107,55 @@ struct MigrationSize {
             || plan.steps.contains { step in
                 if case .rewrite = step { true } else { false }
             }
-        var (copied, moved): (UInt64, UInt64) = (0, 0)
+        var (copied, copiedFirst): (UInt64, UInt64) = (0, 0)
         if isCopied {
             let names = try plan.copiedTrees(of: stored)
-            let movedNames = try TouchedTrees(plan.steps).movedNames(of: stored)
             for name in names.first.union(names.later) {
                 guard let tree = try catalog.tree(name, of: snapshot) else { continue }
                 let size = try snapshot.estimatedSize(of: tree)
                 copied = sum(copied, size)
-                if movedNames.contains(name) { moved = sum(moved, size) }
+                if names.first.contains(name) { copiedFirst = sum(copiedFirst, size) }
             }
         }
-        // One transaction may rewrite every page once. Chunks change the copies in place, except
-        // for hierarchies whose records move to other trees.
-        let written = sum(sum(copied, isChunked ? moved : 0), try builtSize(snapshot))
+        copied = sum(copied, try widening(snapshot))
+        // One transaction may rewrite every page once. Chunks change in place what is copied before
+        // the first pass, where every node may be split, and write the records of hierarchies that
+        // move to other trees.
+        let again = isMoving ? copied : copiedFirst
+        let written = sum(sum(copied, isChunked ? again : 0), try builtSize(snapshot))
         // Pages that are written again, and the log, become free only after the next checkpoints.
         let (limits, log) = (options.outOfLineBytesMax, options.logBytesMax)
-        let again = min(sum(UInt64(options.migrationChunkBytesMax), limits), sum(copied, copied))
+        let pending = min(sum(UInt64(options.migrationChunkBytesMax), limits), sum(copied, copied))
         return SpaceForecast(
             recordCount: isCopied ? try recordCount() : 0,
             neededBytes: sum(
-                sum(written, written / 20 * 3), sum(again, min(sum(log, log), copied))),
+                sum(written, written / 20 * 3), sum(pending, min(sum(log, log), copied))),
             freeBytesInFile: try engine.freeBytesInFile(), freeBytesOnDisk: engine.freeBytesOnDisk)
+    }
+
+    /// Whether records of any hierarchy move to other trees.
+    private var isMoving: Bool {
+        plan.steps.contains { step in
+            guard case .rewrite(let plan) = step else { return false }
+            return !plan.lineage.movedRoots.before.isEmpty
+        }
+    }
+
+    /// By how much records grow: a property of another type, and a link to an object that moves,
+    /// gets another slot.
+    private func widening(_ snapshot: Snapshot) throws(StoreError) -> UInt64 {
+        var size: UInt64 = 0
+        for case .rewrite(let plan) in plan.steps {
+            let numbers = try NumberMaps(plan.lineage, plan.both) { _ in 0 }
+            for entity in plan.rewrites(numbers).flatMap(\.entities) {
+                guard let former = stored.entity(tag: entity.source.tag),
+                    former.fixedSize < entity.destination.fixedSize
+                else { continue }
+                let growth = UInt64(entity.destination.fixedSize - former.fixedSize)
+                size = sum(size, UInt64(try count(former, snapshot)) * growth)
+            }
+        }
+        return size
     }
 
     /// The estimated size of indexes and links for which the file has no tree of that name.

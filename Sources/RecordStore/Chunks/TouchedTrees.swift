@@ -9,8 +9,6 @@ struct TouchedTrees {
     private var written: Set<UInt16> = []
     /// The hierarchies at both ends of links that change, or with objects that are removed.
     private var linked: Set<UInt16> = []
-    /// The hierarchies whose records a step writes to other trees.
-    private var moved: Set<UInt16> = []
 
     init(_ steps: some Sequence<VersionPlan>) throws(StoreError) {
         for step in steps {
@@ -26,18 +24,6 @@ struct TouchedTrees {
 
     /// The names of the trees that may change, among those of a file's schema.
     func names(of schema: Schema) -> Set<String> {
-        Self.names(of: schema, records: records, linked: linked)
-    }
-
-    /// The names of those trees whose entries a step writes to other trees, even if an earlier step
-    /// or pass has copied them.
-    func movedNames(of schema: Schema) -> Set<String> {
-        Self.names(of: schema, records: moved, linked: moved)
-    }
-
-    private static func names(
-        of schema: Schema, records: Set<UInt16>, linked: Set<UInt16>
-    ) -> Set<String> {
         func hierarchy(_ tag: UInt16) -> UInt16 { schema.knownEntity(tag: tag).hierarchy.rootTag }
         var names: Set<String> = []
         for entity in schema.entities
@@ -113,7 +99,6 @@ struct TouchedTrees {
             changed.formUnion(entities.map(\.destination.hierarchy.rootTag))
             for entity in entities where !entity.isInPlace {
                 written.insert(entity.destination.hierarchy.rootTag)
-                moved.insert(hierarchy.rootTag)
             }
         }
         let links = LinkRewrite.all(lineage, both, numbers)

@@ -34,10 +34,10 @@ struct RecordMover {
         // The owners of links that a ``ToOneBuild`` reads again.
         let linked = rewrites.filter { !$0.links.isEmpty }
         let passed = LayoutPreparation(plan.last.without(rewrites), run).passedTags
-        let clearings = try clearings()
+        let clearings = try clearings(after: rewrites)
         run.progress.expect(
-            try run.recordCount(
-                tags + linked.map(\.source.tag) + clearings.flatMap(\.passedTags) + passed))
+            try run.recordCount(tags + linked.map(\.source.tag) + passed)
+                + clearings.reduce(0) { $0 + $1.recordCount })
         try write(hierarchies, numbers)
         try run.perform { () throws(StoreError) in
             for (name, last) in numbers.lastNumbers {
@@ -122,16 +122,16 @@ struct RecordMover {
     /// lacks.
     private struct Clearing {
         let relationship: RelationshipLayout
-        /// Whether a mapper that makes every object leaves no such link.
-        let isNeededForRemoved: Bool
+        /// Whether the pass is left out if every object is still in its place.
+        let mayBeLeftOut: Bool
         let permission: LinkPermission?
-        /// The tags of all entities whose records it reads.
-        let passedTags: [UInt16]
+        /// How many records it is expected to read.
+        let recordCount: Int
     }
 
-    /// If no object is removed there are none. Hierarchies that are not linked with any that
-    /// changes are skipped: their dangling links existed before.
-    private func clearings() throws(StoreError) -> [Clearing] {
+    /// If no object is removed, and no relationship is narrower, there are none. Hierarchies that
+    /// are not linked with any that changes are skipped: their dangling links existed before.
+    private func clearings(after rewrites: [EntityRewrite]) throws(StoreError) -> [Clearing] {
         let isPaired = lineage.stored.entities.allSatisfy { lineage.pairs.later[$0.name] != nil }
         let isComplete = isPaired && lineage.pairs.mappers.isEmpty
         let touched = try TouchedTrees([.rewrite(plan)])
@@ -151,21 +151,29 @@ struct RecordMover {
                 let leadsToKept = paths.contains { self.isNarrower($0, among: lineage.isPaired) }
                 clearings.append(
                     Clearing(
-                        relationship: relationship,
-                        isNeededForRemoved: isPaired && !isNarrower,
+                        relationship: relationship, mayBeLeftOut: isPaired && !isNarrower,
                         permission: leadsToKept ? permission : nil,
-                        passedTags: Array(schema.knownEntity(tag: owner.hierarchy.rootTag).tags)))
+                        recordCount: try recordCount(of: owner.hierarchy, after: rewrites)))
             }
         }
         return clearings
+    }
+
+    /// How many records a hierarchy has at most once all are written.
+    private func recordCount(
+        of hierarchy: HierarchyID, after rewrites: [EntityRewrite]
+    ) throws(StoreError) -> Int {
+        let moved = rewrites.filter { !$0.isInPlace && $0.destination.hierarchy == hierarchy }
+        guard moved.isEmpty else { return try run.recordCount(moved.map(\.source.tag)) }
+        return try run.recordCount(Array(schema.knownEntity(tag: hierarchy.rootTag).tags))
     }
 
     private func clear(_ clearing: Clearing) throws(StoreError) {
         try run.clearDanglingLinks(
             clearing.relationship, of: schema, within: clearing.permission
         ) { () throws(StoreError) in
-            guard clearing.isNeededForRemoved, try hasAllRecords() else { return true }
-            run.progress.count(try run.recordCount(clearing.passedTags))
+            guard clearing.mayBeLeftOut, try hasAllRecords() else { return true }
+            run.progress.count(clearing.recordCount)
             return false
         }
     }

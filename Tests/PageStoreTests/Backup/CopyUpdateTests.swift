@@ -1,3 +1,4 @@
+import Foundation
 import Primitives
 import TestSupport
 import Testing
@@ -9,6 +10,12 @@ import Testing
     private static var options: Engine.Options {
         var options = Engine.Options.small
         options.outOfLineBytesMin = 32_768
+        return options
+    }
+
+    private static var reading: Engine.Options {
+        var options = Engine.Options()
+        options.mode = .reading
         return options
     }
 
@@ -153,6 +160,30 @@ import Testing
         model[[9]] = [9]
         #expect(try engine.updateCopy(at: "copy", files: files) == 0)
         #expect(try copied(base) == model)
+    }
+
+    /// A process that reads has not seen the commit that another one has copied.
+    @Test func `a reader finds a copy that is newer than what it has read`() throws {
+        let shared = try FollowTests.Shared()
+        let copy = shared.path + "-copy"
+        try shared.writer.copy(to: copy)
+        let reader = try shared.reader()
+        try shared.commit(2)
+        try shared.writer.updateCopy(at: copy)
+        #expect(try reader.updateCopy(at: copy) == 0)
+        #expect(try shared.number(reader.snapshot()) == 1)
+        // Of what is in the file by then, also what the reader has not seen.
+        try shared.commit()
+        #expect(try reader.updateCopy(at: copy) > 0)
+        let found = try Engine.open(path: copy, options: Self.reading)
+        #expect(try shared.number(found.snapshot()) == 4)
+        try found.close()
+        // Where nothing is newer, it copies what it shows, also when the file has lost its name.
+        try reader.advance()
+        try shared.commit()
+        try reader.advance()
+        unlink(shared.path)
+        #expect(try reader.updateCopy(at: copy) > 0)
     }
 
     @Test func `a file that is not this store's copy is refused and stays what it is`() throws {

@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Primitives
 import TestSupport
 import Testing
 
@@ -52,36 +51,6 @@ import Testing
         try shared.commit()
         #expect(try await first.next() == 2)
         #expect(try await second.next() == 2)
-    }
-
-    @Test func `a copy that a reader brings up to date hides no commit from its followers`() throws
-    {
-        let shared = try Shared()
-        let copy = shared.path + "-copy"
-        try shared.writer.copy(to: copy)
-        let reader = try shared.reader()
-        let numbers = Mutex<[UInt64]>([])
-        let (isTold, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let token = reader.follow { news in
-            let isFirst = numbers.withLock { numbers in
-                numbers.append((try? news.get()) ?? 0)
-                return numbers.count == 1
-            }
-            isTold.signal()
-            if isFirst { mayGoOn.wait() }
-        }
-        defer { mayGoOn.signal() }
-        try #require(token != nil)
-        try shared.commit()
-        try #require(isTold.wait(timeout: .now() + .seconds(60 * hangMinutes)) == .success)
-        // The follower does not look while its observer has not returned.
-        try shared.commit()
-        try shared.writer.updateCopy(at: copy)
-        #expect(try reader.updateCopy(at: copy) == 0)
-        #expect(try shared.number(reader.snapshot()) == 3)
-        mayGoOn.signal()
-        #expect(isTold.wait(timeout: .now() + .seconds(60 * hangMinutes)) == .success)
-        #expect(numbers.withLock { $0 } == [2, 3])
     }
 
     @Test func `a sequence of commits ends with the file that was removed`() async throws {

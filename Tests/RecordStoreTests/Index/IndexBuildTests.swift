@@ -134,4 +134,48 @@ import Testing
         #expect(try database.snapshot().check() == [])
         try database.close()
     }
+
+    /// A migration in chunks, which gives objects a new unique constraint.
+    private func migrate(_ files: MemoryFileSystem) throws {
+        var schema = Self.schema(uniqueConstraints: [["title"]])
+        schema.modelVersion = "V2"
+        schema.entities[0].attributes[0].type = .double
+        var options = Self.options
+        options.migrationRowsMax = 0
+        let step = MigrationStep(schema, isNamed: true)
+        try RecordDatabase.open(
+            .file("store"), schema: schema, options: options, files: files, route: { _ in [step] }
+        ).close()
+    }
+
+    @Test(arguments: [[3, 4], [17, 3000], [0, 3999]])
+    func `a large migration finds a distant duplicate`(same: [Int]) throws {
+        var random = SeededRandom(for: "IndexBuildTests")
+        let titles = Dictionary(uniqueKeysWithValues: same.map { ($0, "same") })
+        let files = try files(4000, &random, titles: titles)
+        let error = #expect(throws: StoreError.self) { try migrate(files) }
+        #expect(error?.code == .duplicateValues)
+        #expect(
+            error?.message.contains("object \(same[0] + 1) and object \(same[1] + 1)") == true,
+            "\(String(describing: error))")
+        let database = try open(Self.schema(), files)
+        #expect(try database.snapshot().check() == [])
+        try database.close()
+    }
+
+    @Test(arguments: [100, 4000])
+    func `a large migration takes nil and the beginning of long texts for no value`(
+        count: Int
+    ) throws {
+        var random = SeededRandom(for: "IndexBuildTests")
+        let long = String(repeating: "b", count: 2000)
+        let files = try files(
+            count, &random, titles: [3: long + "1", 50: long + "2", 70: long + "3"])
+        try migrate(files)
+        let reader = try RecordDatabase.openReadOnly(
+            path: "store", options: Self.options, files: files)
+        #expect(reader.schema.description.modelVersion == "V2")
+        #expect(try reader.snapshot().check() == [])
+        try reader.close()
+    }
 }
