@@ -4,32 +4,21 @@ import PageStore
 /// order, in memory that does not grow with their number: they are sorted in runs. If one run
 /// cannot hold them all, each run is written as a tree of its own, and these trees are merged.
 struct SortedRuns {
-    /// The memory limit of a run, in multiples of the size from which trees are built in bulk.
-    private static let runSizeFactor = 64
 
     private let editor: PageEditor
     private let runSizeInBytesMax: Int
     private let edits = TreeEdits()
     private var order = KeyOrder.Memory()
-    private var runs: [TreeID] = []
+    private var runs: RunTrees
 
-    /// - Parameter shareCount: how many sets of runs are collected at the same time, which share
-    ///   the memory.
-    init(_ editor: PageEditor, shareCount: Int = 1) {
+    init(_ editor: PageEditor) {
         self.editor = editor
-        let (size, isTooLarge) = editor.bulkBytesMin
-            .multipliedReportingOverflow(by: Self.runSizeFactor)
-        runSizeInBytesMax = (isTooLarge ? .max : size) / shareCount
+        runSizeInBytesMax = RunTrees.runSizeInBytesMax(of: editor)
+        runs = RunTrees(editor)
     }
 
     mutating func insert(_ key: [UInt8]) throws(StoreError) {
         edits.insert(key)
-        try endRunIfFull()
-    }
-
-    /// Inserts a key of two numbers.
-    mutating func insert(_ first: ObjectNumber, _ second: ObjectNumber) throws(StoreError) {
-        edits.insert(first.rawValue, second.rawValue)
         try endRunIfFull()
     }
 
@@ -41,6 +30,45 @@ struct SortedRuns {
             return
         }
         if !edits.isEmpty { try endRun() }
+        try runs.merge(into: tree)
+    }
+
+    private mutating func endRunIfFull() throws(StoreError) {
+        if edits.sizeInBytes >= runSizeInBytesMax { try endRun() }
+    }
+
+    private mutating func endRun() throws(StoreError) {
+        try edits.build(runs.addTree(), of: editor, with: &order)
+    }
+}
+
+/// The trees of sorted runs, whose keys have no values, until they are merged into one.
+struct RunTrees {
+    /// The memory limit of a run, in multiples of the size from which trees are built in bulk.
+    private static let runSizeFactor = 64
+
+    private let editor: PageEditor
+    private var trees: [TreeID] = []
+
+    init(_ editor: PageEditor) { self.editor = editor }
+
+    static func runSizeInBytesMax(of editor: PageEditor) -> Int {
+        let (size, isTooLarge) = editor.bulkBytesMin
+            .multipliedReportingOverflow(by: runSizeFactor)
+        return isTooLarge ? .max : size
+    }
+
+    var isEmpty: Bool { trees.isEmpty }
+
+    /// An empty tree for another run.
+    mutating func addTree() throws(StoreError) -> TreeID {
+        let tree = try editor.createTree()
+        trees.append(tree)
+        return tree
+    }
+
+    /// Writes all keys into a tree, which is built in bulk if it is empty, and deletes the runs.
+    mutating func merge(into tree: TreeID) throws(StoreError) {
         if try editor.isEmpty(tree) {
             var builder = try TreeBuilder(editor, tree: tree)
             try merge { key, value throws(StoreError) in try builder.append(key, value) }
@@ -49,26 +77,16 @@ struct SortedRuns {
             let writer = TreeWriter(editor, tree: tree, isAscending: true)
             try merge { key, value throws(StoreError) in _ = try writer.insert(key, value) }
         }
-        for run in runs { try editor.deleteTree(run) }
-        runs = []
-    }
-
-    private mutating func endRunIfFull() throws(StoreError) {
-        if edits.sizeInBytes >= runSizeInBytesMax { try endRun() }
-    }
-
-    private mutating func endRun() throws(StoreError) {
-        let run = try editor.createTree()
-        try edits.build(run, of: editor, with: &order)
-        runs.append(run)
+        for tree in trees { try editor.deleteTree(tree) }
+        trees = []
     }
 
     private func merge(
         _ body: (ByteView, ByteView) throws(StoreError) -> Void
     ) throws(StoreError) {
-        var heads = MergeHeads(capacity: runs.count)
-        for run in runs {
-            let cursor = Cursor(editor, tree: run, isScan: true)
+        var heads = MergeHeads(capacity: trees.count)
+        for tree in trees {
+            let cursor = Cursor(editor, tree: tree, isScan: true)
             if try cursor.seekFirst() { heads.add(cursor) }
         }
         let noValue: [UInt8] = []

@@ -159,7 +159,7 @@ struct LinkRewriter {
             var forward = try AscendingPairs(
                 transaction.editor, tree: transaction.trees.links(relationship),
                 isFinal: run.isChunked)
-            var backward = SortedRuns(transaction.editor)
+            var backward = SortedPairs(transaction.editor, isFinal: run.isChunked)
             try forEachPair { owner, target throws(StoreError) in
                 try forward.insert(owner, target)
                 if inverse != nil { try backward.insert(target, owner) }

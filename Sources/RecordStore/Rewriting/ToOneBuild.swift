@@ -56,7 +56,7 @@ struct ToOneBuild {
         }
         guard !parts.isEmpty else { return }
         var pairs = parts.map { _ in
-            SortedRuns(transaction.editor, shareCount: parts.count)
+            SortedPairs(transaction.editor, shareCount: parts.count, isFinal: run.isChunked)
         }
         let cursor = transaction.recordCursor(hierarchy, isScan: true)
         while try cursor.next() {
