@@ -210,8 +210,9 @@ package final class Engine: Sendable {
     }
 
     /// Brings a copy that ``copy(to:)`` made up to the newest commit of this store, and writes only
-    /// the pages that changed since. Returns how many: none where another update has brought the
-    /// copy further than this store has been read. Transactions go on meanwhile.
+    /// the pages that changed since. Returns how many. Transactions go on meanwhile. A store that
+    /// was opened for reading copies what it shows, or the file's newest commit if the copy is
+    /// newer than that.
     ///
     /// Whatever happens on the way, the copy shows the commit that it showed or the new one. Throws
     /// `notFound` without a copy, `invalidArgument` for a file that is none of this store or that

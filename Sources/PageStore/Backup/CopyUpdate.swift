@@ -58,6 +58,7 @@ struct CopyUpdate {
     /// is: who follows it is to see each step.
     private func updateFromFile(_ copy: StoreParts) throws(StoreError) -> Int {
         let context = origin.context
+        try context.checkPathIdentity()
         let newest = try Engine.open(
             path: context.path, options: context.options, files: context.files)
         defer { try? newest.close() }

@@ -63,8 +63,7 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Waits for the write that is in flight. No other follows where the caller has the writer
-    /// lock.
+    /// Waits for the write that is in flight, and shows what it has written.
     func awaitWrite() { tail.withState { _ in } }
 
     /// Writes all that is staged as one group and publishes it, durably too when that is wanted of

@@ -108,8 +108,10 @@ struct MigrationSize {
                 if case .rewrite = step { true } else { false }
             }
         var (copied, copiedFirst): (UInt64, UInt64) = (0, 0)
+        var dropped: Set<String> = []
         if isCopied {
             let names = try plan.copiedTrees(of: stored)
+            dropped = names.dropped
             for name in names.first.union(names.later) {
                 guard let tree = try catalog.tree(name, of: snapshot) else { continue }
                 let size = try snapshot.estimatedSize(of: tree)
@@ -122,7 +124,7 @@ struct MigrationSize {
         // the first pass, where every node may be split, and write the records of hierarchies that
         // move to other trees.
         let again = isMoving ? copied : copiedFirst
-        let written = sum(sum(copied, isChunked ? again : 0), try builtSize(snapshot))
+        let written = sum(sum(copied, isChunked ? again : 0), try builtSize(dropped, snapshot))
         // Pages that are written again, and the log, become free only after the next checkpoints.
         let (limits, log) = (options.outOfLineBytesMax, options.logBytesMax)
         let pending = min(sum(UInt64(options.migrationChunkBytesMax), limits), sum(copied, copied))
@@ -141,31 +143,46 @@ struct MigrationSize {
         }
     }
 
-    /// By how much records grow: a property of another type, and a link to an object that moves,
-    /// gets another slot.
+    /// By how much records grow at most: a property of another type, and a link to an object that
+    /// moves, gets another slot; records of an earlier layout get all that were added since.
     private func widening(_ snapshot: Snapshot) throws(StoreError) -> UInt64 {
-        var size: UInt64 = 0
+        // By the file's tags; an entity that moves has another one afterwards.
+        var growths: [UInt16: Int] = [:]
+        var storedTags: [UInt16: UInt16] = [:]
         for case .rewrite(let plan) in plan.steps {
             let numbers = try NumberMaps(plan.lineage, plan.both) { _ in 0 }
-            for entity in plan.rewrites(numbers).flatMap(\.entities) {
-                guard let former = stored.entity(tag: entity.source.tag),
-                    former.fixedSize < entity.destination.fixedSize
-                else { continue }
-                let growth = UInt64(entity.destination.fixedSize - former.fixedSize)
-                size = sum(size, UInt64(try count(former, snapshot)) * growth)
+            for entity in plan.rewrites(numbers).flatMap(\.entities) where entity.isNeeded {
+                let tag = storedTags[entity.source.tag] ?? entity.source.tag
+                storedTags[entity.destination.tag] = tag
+                guard let former = stored.entity(tag: tag) else { continue }
+                let least = former.widening?.leastFixedSize ?? former.fixedSize
+                growths[tag] = max(growths[tag] ?? 0, entity.destination.fixedSize - least)
             }
+        }
+        var size: UInt64 = 0
+        for (tag, growth) in growths {
+            let count = UInt64(try count(stored.knownEntity(tag: tag), snapshot))
+            size = sum(size, count * UInt64(growth))
         }
         return size
     }
 
-    /// The estimated size of indexes and links for which the file has no tree of that name.
-    private func builtSize(_ snapshot: Snapshot) throws(StoreError) -> UInt64 {
+    /// The estimated size of indexes and links for which the file has no tree of that name, or one
+    /// that is dropped before.
+    private func builtSize(
+        _ dropped: Set<String>, _ snapshot: Snapshot
+    ) throws(StoreError) -> UInt64 {
         guard let last = plan.steps.last?.schema else { return 0 }
         let trees =
             last.indexes.map { ($0.treeName, $0.entityTag) }
             + last.relationships.filter { !$0.mirrorsToOne }.map { ($0.treeName, $0.sourceTag) }
         var size: UInt64 = 0
-        for (name, tag) in trees where try catalog.tree(name, of: snapshot) == nil {
+        for (name, tag) in trees {
+            if let tree = try catalog.tree(name, of: snapshot) {
+                guard dropped.contains(name) else { continue }
+                size = sum(size, try snapshot.estimatedSize(of: tree))
+                continue
+            }
             var count = 0
             for tag in last.knownEntity(tag: tag).tags {
                 guard let entity = last.entity(tag: tag) else { continue }

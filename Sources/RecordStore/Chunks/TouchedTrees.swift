@@ -155,6 +155,8 @@ struct CopiedTrees {
     let first: Set<String>
     /// By the passes that change them, if any does.
     let later: Set<String>
+    /// The indexes that the first step drops instead.
+    let dropped: Set<String>
 }
 
 extension MigrationPlan {
@@ -169,11 +171,13 @@ extension MigrationPlan {
             case .rewrite(let plan): plan.first.first
             case nil: nil
             }
+        var dropped: Set<String> = []
         if let layout, !layout.writesRecords {
             let indexes = names.filter { TreeTable.isIndex($0) }
-            names.subtract(layout.endingTrees(among: Array(indexes)))
+            dropped = layout.endingTrees(among: Array(indexes)).intersection(indexes)
+            names.subtract(dropped)
         }
         let later = names.intersection(touched.namesCopiedLater(of: stored))
-        return CopiedTrees(first: names.subtracting(later), later: later)
+        return CopiedTrees(first: names.subtracting(later), later: later, dropped: dropped)
     }
 }

@@ -5,7 +5,7 @@ import PageStore
 /// ``SortedRuns`` does for other keys; a pair takes a third of the memory of a key, and is sorted
 /// without a comparison.
 struct SortedPairs {
-    private struct Pair: Equatable {
+    private struct Pair {
         var first: UInt64
         var second: UInt64
     }
@@ -23,6 +23,7 @@ struct SortedPairs {
     ///   - shareCount: how many sets of pairs are collected at the same time, which share the
     ///     memory.
     ///   - isFinal: whether the transaction will hardly change what is built: see ``TreeBuilder``.
+    ///     What is merged of several runs is final.
     init(_ editor: PageEditor, shareCount: Int = 1, isFinal: Bool) {
         self.editor = editor
         self.isFinal = isFinal
@@ -31,6 +32,7 @@ struct SortedPairs {
         runs = RunTrees(editor)
     }
 
+    /// No pair comes twice. Otherwise this or ``write(to:)`` throws `corrupt` if one run has both.
     mutating func insert(_ first: ObjectNumber, _ second: ObjectNumber) throws(StoreError) {
         let pair = Pair(first: first.rawValue, second: second.rawValue)
         if let last = pairs.last, last.second > pair.second { isSecondAscending = false }
@@ -50,10 +52,8 @@ struct SortedPairs {
     private mutating func write(into tree: TreeID, isFinal: Bool) throws(StoreError) {
         sort()
         var sorted = try AscendingPairs(editor, tree: tree, isFinal: isFinal)
-        var last: Pair?
-        for pair in pairs where pair != last {
+        for pair in pairs {
             try sorted.insert(ObjectNumber(pair.first), ObjectNumber(pair.second))
-            last = pair
         }
         try sorted.finish()
         pairs.removeAll(keepingCapacity: !runs.isEmpty)

@@ -4,7 +4,6 @@ import PageStore
 /// order, in memory that does not grow with their number: they are sorted in runs. If one run
 /// cannot hold them all, each run is written as a tree of its own, and these trees are merged.
 struct SortedRuns {
-
     private let editor: PageEditor
     private let runSizeInBytesMax: Int
     private let edits = TreeEdits()
@@ -42,7 +41,8 @@ struct SortedRuns {
     }
 }
 
-/// The trees of sorted runs, whose keys have no values, until they are merged into one.
+/// The trees of sorted runs, whose keys have no values and are all different, until they are merged
+/// into one.
 struct RunTrees {
     /// The memory limit of a run, in multiples of the size from which trees are built in bulk.
     private static let runSizeFactor = 64

@@ -129,8 +129,9 @@ struct RecordMover {
         let recordCount: Int
     }
 
-    /// If no object is removed, and no relationship is narrower, there are none. Hierarchies that
-    /// are not linked with any that changes are skipped: their dangling links existed before.
+    /// There are none if no entity is removed, none has a mapper, and no relationship is narrower.
+    /// Hierarchies that are not linked with any that changes are skipped: their dangling links
+    /// existed before.
     private func clearings(after rewrites: [EntityRewrite]) throws(StoreError) -> [Clearing] {
         let isPaired = lineage.stored.entities.allSatisfy { lineage.pairs.later[$0.name] != nil }
         let isComplete = isPaired && lineage.pairs.mappers.isEmpty

@@ -170,18 +170,18 @@ import Testing
     @Test func `links that are added to a tree in runs join those it has`() throws {
         try expectJoined([300, 3000, 10, 3000]) { editor, tree, count, random in
             var runs = SortedPairs(editor, isFinal: random.below(2) > 0)
-            var keys: [[UInt8]] = []
             func number() -> UInt64 {
                 random.below(4) > 0
                     ? UInt64(1 + random.below(900)) : random.next() >> UInt64(random.below(64))
             }
+            var known: Set<[UInt8]> = []
             for _ in 0..<count {
                 let pair = (number(), number())
+                guard known.insert(RecordKey.bytes(pair.0, pair.1)).inserted else { continue }
                 try runs.insert(ObjectNumber(pair.0), ObjectNumber(pair.1))
-                keys.append(RecordKey.bytes(pair.0, pair.1))
             }
             try runs.write(to: tree)
-            return keys
+            return Array(known)
         }
     }
 
