@@ -191,41 +191,6 @@ import Testing
         #expect(error?.code == .fileRemoved)
     }
 
-    /// A file whose next durable write returns only when it may.
-    private final class SlowFiles: ForwardingFileSystem {
-        let base: any FileSystem
-        let isSlow = Mutex(false)
-        let hasWritten = DispatchSemaphore(value: 0)
-        let mayReturn = DispatchSemaphore(value: 0)
-
-        init(_ base: any FileSystem) { self.base = base }
-
-        func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
-            SlowFile(try base.open(path, mode), self)
-        }
-    }
-
-    private final class SlowFile: ForwardingFile {
-        let file: any StoreFile
-        private let files: SlowFiles
-
-        init(_ file: any StoreFile, _ files: SlowFiles) {
-            self.file = file
-            self.files = files
-        }
-
-        func writeDurably(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
-            try file.writeDurably(bytes, at: byteOffset)
-            let isSlow = files.isSlow.withLock { isSlow in
-                defer { isSlow = false }
-                return isSlow
-            }
-            guard isSlow else { return }
-            files.hasWritten.signal()
-            files.mayReturn.wait()
-        }
-    }
-
     private func onThread(_ body: @escaping @Sendable () throws -> Void) -> DispatchSemaphore {
         let isDone = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
@@ -238,20 +203,20 @@ import Testing
     /// Another process reads a commit that is written, and copies it before the writer shows it.
     @Test func `a copy may have a commit that its writer does not show yet`() throws {
         let base = MemoryFileSystem()
-        let files = SlowFiles(base)
+        let files = PausingFiles(base)
         var random = SeededRandom(for: "CopyUpdateTests slow")
         let engine = try open("store", files)
         var model: [[UInt8]: [UInt8]] = [:]
         try change(engine, &model, &random)
         try engine.copy(to: "copy", files: base)
         let tree = TreeID(root: try #require(try engine.snapshot().catalogRoot))
-        files.isSlow.withLock { $0 = true }
+        files.pauseNext(isWritten: true)
         let committed = onThread {
             let transaction = try engine.beginWrite()
             try transaction.insert([UInt8]([9]).span, [UInt8]([9]).span, into: tree)
             _ = try transaction.commit()
         }
-        files.hasWritten.wait()
+        files.waitForPause()
         let reader = try open("store", base, isReadOnly: true)
         #expect(try reader.updateCopy(at: "copy") > 0)
         let updated = onThread {
@@ -261,7 +226,7 @@ import Testing
         // It waits for the write, or would have to fail by now.
         let isWaiting = updated.wait(timeout: .now() + .milliseconds(50)) == .timedOut
         #expect(isWaiting)
-        files.mayReturn.signal()
+        files.goOn()
         if isWaiting { updated.wait() }
         committed.wait()
         model[[9]] = [9]

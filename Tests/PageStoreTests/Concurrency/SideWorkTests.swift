@@ -1,29 +1,18 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PageStore
 
 /// Work beside a caller ends before the caller goes on, whoever did it.
 @Suite struct SideWorkTests {
-    /// Begins no work, as a system whose threads all wait.
-    private final class BusySystem: Schedule {
-        func meet(_ place: MeetingPlace) {}
-        func enter(_ place: MeetingPlace) {}
-        func leave() {}
-        func wait(at lock: ObjectIdentifier, until attempt: () -> Bool) {
-            while !attempt() {}
-        }
-        func wake(_ lock: ObjectIdentifier) {}
-        func begin(isTimed: Bool, _ work: @escaping @Sendable () -> Void) {}
-    }
-
     private final class Kept: Sendable {
         let count = Atomic(0)
     }
 
     private func engine(isBusy: Bool) throws -> Engine {
         var options = Engine.Options()
-        if isBusy { options.schedule = BusySystem() }
+        if isBusy { options.schedule = DirectSchedule(begins: false) }
         return try Engine.inMemory(options: options)
     }
 

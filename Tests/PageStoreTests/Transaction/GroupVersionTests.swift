@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import TestSupport
 import Testing
 
@@ -10,7 +9,7 @@ import Testing
     /// A bug: a version that only the pending group shows was pruned when two more commits were
     /// staged.
     @Test func `a group becomes visible as written, whatever was staged meanwhile`() throws {
-        let files = PausingFileSystem()
+        let files = PausingFiles()
         var options = Engine.Options()
         options.checkpointsInBackground = false
         let engine = try Engine.open(path: "store", options: options, files: files)
@@ -25,7 +24,7 @@ import Testing
         // The transaction is not staged, because a staged commit keeps its versions by itself.
         nonisolated(unsafe) let shown = try engine.beginWrite()
         try shown.editablePage(id)[100] = 2
-        files.pausesNext()
+        files.pauseNext()
         let isWritten = DispatchSemaphore(value: 0)
         DispatchQueue.global().async {
             _ = try? shown.commit()
@@ -46,11 +45,11 @@ import Testing
     /// The writer's lock must not be given up before: the commit could write over what the next
     /// writer stored.
     @Test func `a poisoned store closes after the write that is in flight`() throws {
-        let files = PausingFileSystem()
+        let files = PausingFiles()
         let engine = try Engine.open(path: "store", files: files)
         nonisolated(unsafe) let transaction = try engine.beginWrite()
         transaction.catalogRoot = try transaction.allocatePage(.overflow).id
-        files.pausesNext()
+        files.pauseNext()
         let (isWritten, isClosed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         DispatchQueue.global().async {
             _ = try? transaction.commit()
@@ -85,39 +84,5 @@ import Testing
         try durable.finish()
         try stage(.relaxed).finish()
         #expect(engine.parts.log.state.withLock { $0.durableCommit } == relaxed.number)
-    }
-}
-
-/// A file in memory; one of its writes can be made to wait.
-private final class PausingFileSystem: ForwardingFileSystem {
-    let base: any FileSystem = MemoryFileSystem()
-    let isPausing = Atomic<Bool>(false)
-    let hasPaused = DispatchSemaphore(value: 0)
-    let mayGoOn = DispatchSemaphore(value: 0)
-
-    func pausesNext() { isPausing.store(true, ordering: .sequentiallyConsistent) }
-    func waitForPause() { hasPaused.wait() }
-    func goOn() { mayGoOn.signal() }
-
-    func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
-        PausingFile(try base.open(path, mode), self)
-    }
-}
-
-private final class PausingFile: ForwardingFile {
-    let file: any StoreFile
-    private let files: PausingFileSystem
-
-    init(_ file: any StoreFile, _ files: PausingFileSystem) {
-        self.file = file
-        self.files = files
-    }
-
-    func writeDurably(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
-        if files.isPausing.exchange(false, ordering: .sequentiallyConsistent) {
-            files.hasPaused.signal()
-            files.mayGoOn.wait()
-        }
-        try file.writeDurably(bytes, at: byteOffset)
     }
 }
