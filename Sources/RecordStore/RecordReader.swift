@@ -81,14 +81,20 @@ package class RecordReader {
 
     /// The value of a property, which may be a blob.
     package final func value(_ field: FieldLayout, of row: RowView) throws(StoreError) -> Value {
-        guard field.isVariable, !row.isNull(at: field.byteOffset),
-            row.isBlob(at: field.byteOffset)
-        else { return row.value(field) }
-        let bytes = try blob(of: row, at: field.byteOffset)
-        switch field.type {
-        case .string?: return .string(String(decoding: bytes, as: UTF8.self))
-        case .url?: return .url(String(decoding: bytes, as: UTF8.self))
-        case .decimal?, .uuid?: throw .corrupt(nil, "a value of \(field.name) is a blob")
+        try value(field.type, at: field.byteOffset, of: row)
+    }
+
+    /// - Parameter type: nil for the slot of a to-one relationship.
+    final func value(
+        _ type: AttributeType?, at offset: Int, of row: RowView
+    ) throws(StoreError) -> Value {
+        guard let type, type.isVariable, !row.isNull(at: offset), row.isBlob(at: offset)
+        else { return row.value(type, at: offset) }
+        let bytes = try blob(of: row, at: offset)
+        switch type {
+        case .string: return .string(String(decoding: bytes, as: UTF8.self))
+        case .url: return .url(String(decoding: bytes, as: UTF8.self))
+        case .decimal, .uuid: throw .corrupt(nil, "a value of type \(type.name) is a blob")
         default: return .data(bytes)
         }
     }

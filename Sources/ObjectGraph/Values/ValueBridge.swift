@@ -8,7 +8,8 @@ enum ValueBridge {
             if let value = value(exactly: native) { return value }
             // A decimal that casts to a Double would not be the same any more, and calculations
             // tell the Double 2 from the integer.
-            if type(of: native) is NSNumber.Type, let number = native as? NSNumber,
+            let type = type(of: native)
+            if type == NSNumber.self || type is NSNumber.Type, let number = native as? NSNumber,
                 let value = number.kindValue
             {
                 return value

@@ -30,7 +30,7 @@ final class RecordCopy {
 
     /// Writes the changed records of a batch, and those between them as they are.
     func apply(
-        _ edits: TreeEdits, with order: inout KeyOrder.Memory
+        _ edits: TreeEdits, with order: inout KeyOrder
     ) throws(StoreError) {
         try edits.forEach(with: &order) { key, value throws(StoreError) in
             try replace(ObjectNumber(key.bigEndianUInt64(at: 0)), by: value)

@@ -8,7 +8,7 @@ struct BatchTrees {
     private(set) var indexes: [Int: TreeEdits] = [:]
     /// By relationship ID.
     private(set) var links: [Int: TreeEdits] = [:]
-    private var order = KeyOrder.Memory()
+    private var order = KeyOrder()
 
     mutating func records(_ hierarchy: HierarchyID) -> TreeEdits {
         Self.edits(hierarchy.rootTag, in: &records)

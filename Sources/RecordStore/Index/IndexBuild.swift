@@ -11,7 +11,10 @@ struct IndexBuild {
         self.transaction = transaction
     }
 
-    func run() throws(StoreError) {
+    /// - Parameter isChecked: whether objects that violate a unique constraint are refused, with
+    ///   `duplicateValues` and before anything is written.
+    func run(isChecked: Bool = false) throws(StoreError) {
+        var search = isChecked && index.isUnique ? DuplicateSearch(index, transaction) : nil
         var runs = SortedRuns(transaction.editor)
         let entity = transaction.schema.knownEntity(tag: index.entityTag)
         let columns = index.columns.map { KeyColumn($0) }
@@ -23,8 +26,15 @@ struct IndexBuild {
             key.removeAll()
             for column in columns { try transaction.append(column, of: row, to: &key) }
             key.append(cursor.number)
-            try runs.insert(key.bytes)
+            if runs.isRunFull {
+                try search?.refusePairs()
+                search = nil
+                try runs.endRun()
+            }
+            runs.insert(key.bytes)
         }
+        // Equal columns need not be equal values: of a long text only a part is in its key.
+        if let search, runs.hasEqualColumns() { try search.refusePairs() }
         try runs.write(to: transaction.trees.indexes[index.id])
     }
 }

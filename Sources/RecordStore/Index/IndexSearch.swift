@@ -51,12 +51,14 @@ extension RecordReader {
             key.bytes.withView { keys.append($0) }
         }
         starts.append(keys.count)
-        var order = KeyOrder(keys.view, capacity: values.count)
+        var order = KeyOrder()
+        order.reserveCapacity(values.count)
         for position in values.indices {
             let start = starts[position]
-            order.append(start: start, count: starts[position + 1] - start, index: position)
+            order.append(
+                start: start, count: starts[position + 1] - start, index: position, in: keys.view)
         }
-        order.sort()
+        order.sort(in: keys.view)
         return try matches(in: index, keys, order.entries)
     }
 

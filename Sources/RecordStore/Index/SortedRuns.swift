@@ -3,11 +3,14 @@ import PageStore
 /// Keys without values that are collected in any order and written into one tree in ascending
 /// order, in memory that does not grow with their number: they are sorted in runs. If one run
 /// cannot hold them all, each run is written as a tree of its own, and these trees are merged.
+///
+/// A key takes its bytes and an entry of the order, which is sorted in place.
 struct SortedRuns {
     private let editor: PageEditor
     private let runSizeInBytesMax: Int
-    private let edits = TreeEdits()
-    private var order = KeyOrder.Memory()
+    private let keys = ByteBuffer(capacity: 4096)
+    private var order = KeyOrder()
+    private var isSorted = true
     private var runs: RunTrees
 
     init(_ editor: PageEditor) {
@@ -16,28 +19,80 @@ struct SortedRuns {
         runs = RunTrees(editor)
     }
 
-    mutating func insert(_ key: [UInt8]) throws(StoreError) {
-        edits.insert(key)
-        try endRunIfFull()
+    /// No key comes twice.
+    mutating func insert(_ key: [UInt8]) {
+        let start = keys.count
+        key.withView { keys.append($0) }
+        order.append(start: start, count: key.count, index: 0, in: keys.view)
+        isSorted = false
     }
 
-    /// Writes all keys into a tree, and forgets them. An empty tree is built in bulk: each page is
-    /// written once.
+    /// Whether the run has to end before more keys come.
+    var isRunFull: Bool {
+        let orderSize = order.entries.count * MemoryLayout<KeyOrder.Entry>.stride
+        return keys.count + orderSize >= runSizeInBytesMax
+    }
+
+    /// Writes the run. Before the first one nothing is written.
+    mutating func endRun() throws(StoreError) { try writeRun(to: runs.addTree()) }
+
+    /// Writes all keys into an empty tree, and forgets them. Each page is written once.
     mutating func write(to tree: TreeID) throws(StoreError) {
-        guard !runs.isEmpty else {
-            try edits.apply(to: tree, of: editor, with: &order)
-            return
-        }
-        if !edits.isEmpty { try endRun() }
+        guard !runs.isEmpty else { return try writeRun(to: tree) }
+        if keys.count > 0 { try endRun() }
         try runs.merge(into: tree)
     }
 
-    private mutating func endRunIfFull() throws(StoreError) {
-        if edits.sizeInBytes >= runSizeInBytesMax { try endRun() }
+    /// Whether two keys of the run differ in nothing but the object's number at their ends.
+    mutating func hasEqualColumns() -> Bool {
+        sort()
+        var isFound = false
+        var last: ByteView?
+        forEachKey { key in
+            let columns = key.slice(from: 0, count: key.count - Self.numberSize)
+            if let last, last == columns { isFound = true }
+            last = columns
+        }
+        return isFound
     }
 
-    private mutating func endRun() throws(StoreError) {
-        try edits.build(runs.addTree(), of: editor, with: &order)
+    private static let numberSize = KeyShape.numbered.suffixSizeInBytes
+
+    // MARK: The run
+
+    private mutating func sort() {
+        guard !isSorted else { return }
+        order.sort(in: keys.view)
+        isSorted = true
+    }
+
+    private mutating func writeRun(to tree: TreeID) throws(StoreError) {
+        guard keys.count > 0 else { return }
+        sort()
+        let noValue = keys.view.slice(from: 0, count: 0)
+        var builder = try TreeBuilder(editor, tree: tree)
+        try forEachKey { key throws(StoreError) in try builder.append(key, noValue) }
+        try builder.finish()
+        order.removeAll()
+        keys.removeAll()
+    }
+
+    /// How many keys ahead are prefetched.
+    private static let prefetchDistance = 8
+
+    @inline(__always) private func forEachKey<E: Error>(
+        _ body: (ByteView) throws(E) -> Void
+    ) throws(E) {
+        let (bytes, entries) = (keys.view, order.entries)
+        for (position, entry) in entries.enumerated() {
+            let next = position + Self.prefetchDistance
+            if next < entries.count { Self.key(entries[next], bytes).prefetch() }
+            try body(Self.key(entry, bytes))
+        }
+    }
+
+    private static func key(_ entry: KeyOrder.Entry, _ bytes: ByteView) -> ByteView {
+        bytes.slice(from: entry.start, count: Int(entry.count))
     }
 }
 

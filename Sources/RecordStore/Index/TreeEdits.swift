@@ -43,12 +43,6 @@ final class TreeEdits {
 
     var isEmpty: Bool { edits.isEmpty }
 
-    /// The memory of these edits, and of sorting them.
-    var sizeInBytes: Int {
-        let orderSize = 2 * MemoryLayout<KeyOrder.Entry>.stride
-        return arena.count + edits.count * (MemoryLayout<Edit>.stride + orderSize)
-    }
-
     func insert(_ key: [UInt8], value: ByteView? = nil) {
         let start = arena.count
         key.withView { arena.append($0) }
@@ -116,21 +110,22 @@ final class TreeEdits {
     }
 
     /// Sorts by key; edits of equal keys keep their order.
-    private func sort(with memory: inout KeyOrder.Memory) {
+    private func sort(with order: inout KeyOrder) {
         guard !isSorted else { return }
-        var order = KeyOrder(arena.view, capacity: edits.count, memory: &memory)
+        order.removeAll()
+        order.reserveCapacity(edits.count)
         for (index, edit) in edits.enumerated() {
             // Reading an edit is a random access, so the entry carries all that an edit without
             // value has.
             let place = hasKeysOnly ? Int(edit.valueCount) : index
-            order.append(start: edit.keyStart, count: Int(edit.keyCount), index: place)
+            order.append(
+                start: edit.keyStart, count: Int(edit.keyCount), index: place, in: arena.view)
         }
-        order.sort()
-        order.leave(in: &memory)
+        order.sort(in: arena.view)
     }
 
     /// The edit at a position in key order.
-    private func edit(_ position: Int, _ order: borrowing KeyOrder.Memory) -> Edit {
+    private func edit(_ position: Int, _ order: borrowing KeyOrder) -> Edit {
         guard !isSorted else { return edits[position] }
         let entry = order.entries[position]
         guard !hasKeysOnly else {
@@ -140,14 +135,14 @@ final class TreeEdits {
     }
 
     /// Reads the key through the sort entry, which is contiguous; `edits` is not.
-    private func key(_ position: Int, _ order: borrowing KeyOrder.Memory) -> ByteView {
+    private func key(_ position: Int, _ order: borrowing KeyOrder) -> ByteView {
         guard !isSorted else { return key(edits[position]) }
         let entry = order.entries[position]
         return arena.view.slice(from: entry.start, count: Int(entry.count))
     }
 
     /// Prefetches the parts of an edit that are not contiguous with those of its neighbours.
-    private func prefetch(_ position: Int, _ order: borrowing KeyOrder.Memory) {
+    private func prefetch(_ position: Int, _ order: borrowing KeyOrder) {
         guard position < edits.count else { return }
         guard isSorted else { return key(position, order).prefetch() }
         let place = edits[position].lentIndex
@@ -166,7 +161,7 @@ final class TreeEdits {
     @discardableResult
     func apply(
         to tree: TreeID, of editor: PageEditor, isUnique: Bool = false,
-        with order: inout KeyOrder.Memory
+        with order: inout KeyOrder
     ) throws(StoreError) -> [ObjectNumber] {
         guard !edits.isEmpty else { return [] }
         sort(with: &order)
@@ -193,7 +188,7 @@ final class TreeEdits {
 
     /// Passes all edits to the body in key order, with nil for a removal, and clears them.
     func forEach(
-        with order: inout KeyOrder.Memory,
+        with order: inout KeyOrder,
         _ body: (_ key: ByteView, _ value: ByteView?) throws(StoreError) -> Void
     ) throws(StoreError) {
         sort(with: &order)
@@ -213,22 +208,12 @@ final class TreeEdits {
         arena.removeAll()
     }
 
-    /// Writes all edits into an empty tree that the transaction only reads afterwards, and clears
-    /// them.
-    func build(
-        _ tree: TreeID, of editor: PageEditor, with order: inout KeyOrder.Memory
-    ) throws(StoreError) {
-        sort(with: &order)
-        defer { removeAll() }
-        _ = try build(tree, of: editor, isUnique: false, isFinal: true, order)
-    }
-
     /// How many keys are passed to the writer at once: the edits of a few leaves.
     private static let keysCount = 4096
 
     /// Applies edits of keys without values.
     private func apply(
-        to writer: TreeWriter, isUnique: Bool, _ order: borrowing KeyOrder.Memory
+        to writer: TreeWriter, isUnique: Bool, _ order: borrowing KeyOrder
     ) throws(StoreError) -> [ObjectNumber] {
         var conflictCandidates: [ObjectNumber] = []
         var keys: [KeyEdit] = []
@@ -250,7 +235,7 @@ final class TreeEdits {
     /// Builds an empty tree from the edits in bulk: each page is filled and written once.
     private func build(
         _ tree: TreeID, of editor: PageEditor, isUnique: Bool, isFinal: Bool,
-        _ order: borrowing KeyOrder.Memory
+        _ order: borrowing KeyOrder
     ) throws(StoreError) -> [ObjectNumber] {
         var conflictCandidates: [ObjectNumber] = []
         var builder = try TreeBuilder(editor, tree: tree, isFinal: isFinal)

@@ -111,12 +111,9 @@ struct MigrationSteps {
         try run.performLong { () throws(StoreError) in
             try !isThere(index)
         } _: { () throws(StoreError) in
-            if isChecked, index.isUnique {
-                try DuplicateSearch(index, run.transaction).refusePairs()
-            }
             _ = try run.catalog.createTree(index.treeName, in: run.editor)
             run.forgetTrees()
-            try IndexBuild(index, in: run.transaction).run()
+            try IndexBuild(index, in: run.transaction).run(isChecked: isChecked)
         }
     }
 

@@ -1,11 +1,14 @@
 import PageStore
 
-/// Converts the records of one entity of the file to a later version, by the union schema.
-struct EntityRewrite {
+/// Converts the records of one entity of the file to a later version, by the union schema. A class,
+/// because a loop over records would copy a struct's parts.
+final class EntityRewrite {
     /// A later attribute, and the source of its value. A class, because a loop over records would
     /// copy a struct's names.
     final class Assignment {
         let field: FieldLayout
+        /// Those of the field, which is not copied for them.
+        let (type, byteOffset): (AttributeType?, Int)
         let attribute: AttributeDescription
         /// The earlier attribute; nil if there is none.
         let source: FieldLayout?
@@ -15,7 +18,8 @@ struct EntityRewrite {
             _ field: FieldLayout, _ attribute: AttributeDescription, source: FieldLayout?,
             _ initialValue: (any InitialValue)?
         ) {
-            (self.field, self.attribute) = (field, attribute)
+            (self.field, type, byteOffset) = (field, field.type, field.byteOffset)
+            self.attribute = attribute
             (self.source, self.initialValue) = (source, initialValue)
         }
     }
@@ -46,6 +50,8 @@ struct EntityRewrite {
     private let destinationFields: MappedFields
     /// The defaults of the later attributes, in the order of the assignments of a mapped entity.
     private let defaults: [Value]
+    /// The assignments of them that have something else to begin with.
+    private let initialized: [(position: Int, value: any InitialValue)]
 
     /// Whether any record is written.
     var isNeeded: Bool {
@@ -116,6 +122,9 @@ struct EntityRewrite {
         }
         destinationFields = MappedFields(later, mapped, sources: sources)
         defaults = assignments.map(\.attribute.defaultValue)
+        initialized = assignments.enumerated().compactMap { position, assignment in
+            assignment.initialValue.map { (position, $0) }
+        }
         if isInPlace {
             cleared = attributes.compactMap { path, _ in
                 lineage.kept(path) == nil ? source.field(named: lineage.bothName(path)) : nil
@@ -124,7 +133,7 @@ struct EntityRewrite {
         addLinks(later, lineage, both, numbers)
     }
 
-    private mutating func addLinks(
+    private func addLinks(
         _ later: String, _ lineage: SchemaLineage, _ both: Schema, _ numbers: NumberMaps
     ) {
         for (path, relationship) in lineage.after.relationships(of: later)
@@ -173,7 +182,7 @@ struct EntityRewrite {
                         try value(of: assignment, row, reader)
                     }
                 try check(value, assignment.attribute, number)
-                changed.setValue(value, assignment.field)
+                changed.setValue(value, assignment.type, at: assignment.byteOffset)
             }
             for link in links {
                 let former = row.link(at: link.source.byteOffset)
@@ -251,7 +260,8 @@ struct EntityRewrite {
         do {
             try mapper(record) { () throws(StoreError) -> DestinationRecord in
                 if let made { return made }
-                let record = DestinationRecord(destinationFields, try initialValues())
+                let record = DestinationRecord(
+                    self.destinationFields, try self.initialValues())
                 made = record
                 return record
             }
@@ -269,10 +279,7 @@ struct EntityRewrite {
 
     private func initialValues() throws(StoreError) -> [Value] {
         var values = defaults
-        for (position, assignment) in assignments.enumerated() {
-            guard let initialValue = assignment.initialValue else { continue }
-            values[position] = try initialValue.value()
-        }
+        for (position, value) in initialized { values[position] = try value.value() }
         return values
     }
 }

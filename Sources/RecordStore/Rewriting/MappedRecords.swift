@@ -24,7 +24,8 @@ package final class SourceRecord {
     /// The value of an attribute; nil if none has the name, and after the mapper's call.
     package func value(_ name: String) throws(StoreError) -> Value? {
         guard let row, let position = fields.position(of: name) else { return nil }
-        return try reader.value(fields.fields[position], of: row)
+        let place = fields.places[position]
+        return try reader.value(place.type, at: place.byteOffset, of: row)
     }
 
     /// Invalidates the record: its row is not valid after the mapper's call.
@@ -76,7 +77,7 @@ package final class MappedAttribute: Sendable {
     package init(_ declaration: AttributeDescription) { self.declaration = declaration }
 }
 
-/// The attributes of an entity in one version, and their fields in the records that are written.
+/// The attributes of an entity in one version, and their places in the records that are written.
 /// One serves all records of the entity, in one thread.
 final class MappedFields {
     let entityName: String
@@ -84,7 +85,9 @@ final class MappedFields {
     /// The earlier declarations of the attributes; nil for new ones.
     let sources: [MappedAttribute?]
     let types: [AttributeType]
-    let fields: [FieldLayout]
+    /// Where the attributes are in the records that are written, without the names of a field,
+    /// which each access would copy.
+    let places: [(type: AttributeType?, byteOffset: Int)]
     private let names: [String]
     private let positions: [String: Int]
     /// The position after the last one that was looked up. Mappings mostly name attributes in the
@@ -99,7 +102,7 @@ final class MappedFields {
         self.attributes = attributes.map { MappedAttribute($0.0) }
         self.sources = sources.map { $0.map { MappedAttribute($0) } }
         types = attributes.map(\.0.type)
-        fields = attributes.map(\.1)
+        places = attributes.map { ($0.1.type, $0.1.byteOffset) }
         names = attributes.map(\.0.name)
         positions = Dictionary(zip(names, names.indices)) { first, _ in first }
     }

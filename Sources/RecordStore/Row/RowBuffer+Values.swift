@@ -3,18 +3,20 @@ import PageStore
 
 extension RowView {
     /// The value of a property; `.null` for a blob, which only the reader can fetch.
-    package func value(_ field: FieldLayout) -> Value {
-        let offset = field.byteOffset
+    package func value(_ field: FieldLayout) -> Value { value(field.type, at: field.byteOffset) }
+
+    /// - Parameter type: nil for the slot of a to-one relationship.
+    func value(_ type: AttributeType?, at offset: Int) -> Value {
         if isNull(at: offset) { return .null }
-        guard case .attribute(let type) = field.content else {
+        guard let type else {
             let number = uint(at: offset)
             return number == 0 ? .null : .object(ObjectNumber(number))
         }
         if type.isVariable && isBlob(at: offset) { return .null }
-        return value(type, at: offset)
+        return stored(type, at: offset)
     }
 
-    private func value(_ type: AttributeType, at offset: Int) -> Value {
+    private func stored(_ type: AttributeType, at offset: Int) -> Value {
         switch type {
         case .bool: return .bool(bool(at: offset))
         case .int8, .int16, .int32, .int64: return .int(int(at: offset))
@@ -42,12 +44,16 @@ extension RowBuffer {
     /// Sets a property to a value of its type; other numbers are converted, and a value that cannot
     /// be converted becomes nil.
     package mutating func setValue(_ value: Value, _ field: FieldLayout) {
-        let offset = field.byteOffset
-        guard isKept(value, as: field.type) else { return clear(at: offset) }
+        setValue(value, field.type, at: field.byteOffset)
+    }
+
+    /// - Parameter type: nil for the slot of a to-one relationship.
+    mutating func setValue(_ value: Value, _ type: AttributeType?, at offset: Int) {
+        guard isKept(value, as: type) else { return clear(at: offset) }
         switch value {
         case .null: clear(at: offset)
         case .object(let number): setLink(number, at: offset)
-        case .bool, .int, .uint, .float, .double, .decimal: setNumber(value, field)
+        case .bool, .int, .uint, .float, .double, .decimal: setNumber(value, type, at: offset)
         case .date(let seconds): set(seconds, at: offset)
         case .string(let text), .url(let text): set(text, at: offset)
         case .data(let bytes): set(bytes, at: offset)
@@ -71,9 +77,8 @@ extension RowBuffer {
         }
     }
 
-    private mutating func setNumber(_ value: Value, _ field: FieldLayout) {
-        let offset = field.byteOffset
-        switch (field.type, value) {
+    private mutating func setNumber(_ value: Value, _ type: AttributeType?, at offset: Int) {
+        switch (type, value) {
         case (.float?, _): set(Float(value.approximation ?? .nan), at: offset)
         case (.double?, _), (.date?, _): set(value.approximation ?? .nan, at: offset)
         case (.decimal?, _): set(value.decimal, at: offset)

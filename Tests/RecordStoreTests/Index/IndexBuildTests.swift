@@ -148,11 +148,12 @@ import Testing
         ).close()
     }
 
-    @Test(arguments: [[3, 4], [17, 3000], [0, 3999]])
-    func `a large migration finds a distant duplicate`(same: [Int]) throws {
+    /// 200 entries are one run.
+    @Test(arguments: [(4000, [3, 4]), (4000, [17, 3000]), (4000, [0, 3999]), (200, [0, 199])])
+    func `a large migration finds a distant duplicate`(count: Int, same: [Int]) throws {
         var random = SeededRandom(for: "IndexBuildTests")
         let titles = Dictionary(uniqueKeysWithValues: same.map { ($0, "same") })
-        let files = try files(4000, &random, titles: titles)
+        let files = try files(count, &random, titles: titles)
         let error = #expect(throws: StoreError.self) { try migrate(files) }
         #expect(error?.code == .duplicateValues)
         #expect(
