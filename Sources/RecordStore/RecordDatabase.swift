@@ -263,7 +263,7 @@ package final class RecordDatabase: Sendable {
             let transaction = RecordTransaction(
                 schema: schema, editor: editor, catalog: catalog, trees: trees, numbers: numbers)
             for index in schema.indexes where missing.contains(index.treeName) {
-                try IndexBuild(index, in: transaction).run()
+                try IndexBuild(index, in: transaction, isFinal: false).run()
             }
             try editor.commit()
             return RecordDatabase(

@@ -81,12 +81,13 @@ package class RecordReader {
 
     /// The value of a property, which may be a blob.
     package final func value(_ field: FieldLayout, of row: RowView) throws(StoreError) -> Value {
-        try value(field.type, at: field.byteOffset, of: row)
+        try value(field.type, at: field.byteOffset, of: row, named: field.name)
     }
 
     /// - Parameter type: nil for the slot of a to-one relationship.
     final func value(
-        _ type: AttributeType?, at offset: Int, of row: RowView
+        _ type: AttributeType?, at offset: Int, of row: RowView,
+        named name: @autoclosure () -> String
     ) throws(StoreError) -> Value {
         guard let type, type.isVariable, !row.isNull(at: offset), row.isBlob(at: offset)
         else { return row.value(type, at: offset) }
@@ -94,7 +95,7 @@ package class RecordReader {
         switch type {
         case .string: return .string(String(decoding: bytes, as: UTF8.self))
         case .url: return .url(String(decoding: bytes, as: UTF8.self))
-        case .decimal, .uuid: throw .corrupt(nil, "a value of type \(type.name) is a blob")
+        case .decimal, .uuid: throw .corrupt(nil, "a value of \(name()) is a blob")
         default: return .data(bytes)
         }
     }

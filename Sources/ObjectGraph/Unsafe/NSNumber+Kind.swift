@@ -4,7 +4,7 @@ import RecordStore
 extension NSNumber {
     /// The number by the kind that it was made of; nil for one that may be a Bool.
     var kindValue: Value? {
-        // The class of most numbers needs no cast.
+        // Most numbers are of the class itself, which is known without a cast.
         if type(of: self) != NSNumber.self, let decimal = self as? NSDecimalNumber {
             return .decimal(decimal.decimalValue)
         }

@@ -5,17 +5,21 @@ import PageStore
 struct IndexBuild {
     private let index: IndexLayout
     private let transaction: RecordTransaction
+    private let isFinal: Bool
 
-    init(_ index: IndexLayout, in transaction: RecordTransaction) {
+    /// - Parameter isFinal: whether the transaction will hardly change the index: see
+    ///   ``TreeBuilder``.
+    init(_ index: IndexLayout, in transaction: RecordTransaction, isFinal: Bool) {
         self.index = index
         self.transaction = transaction
+        self.isFinal = isFinal
     }
 
     /// - Parameter isChecked: whether objects that violate a unique constraint are refused, with
-    ///   `duplicateValues` and before anything is written.
+    ///   `duplicateValues` and before any of the index's pages is written.
     func run(isChecked: Bool = false) throws(StoreError) {
-        var search = isChecked && index.isUnique ? DuplicateSearch(index, transaction) : nil
-        var runs = SortedRuns(transaction.editor)
+        let isSearched = isChecked && index.isUnique
+        var runs = SortedRuns(transaction.editor, isFinal: isFinal)
         let entity = transaction.schema.knownEntity(tag: index.entityTag)
         let columns = index.columns.map { KeyColumn($0) }
         let cursor = transaction.recordCursor(entity.hierarchy, isScan: true)
@@ -27,14 +31,24 @@ struct IndexBuild {
             for column in columns { try transaction.append(column, of: row, to: &key) }
             key.append(cursor.number)
             if runs.isRunFull {
-                try search?.refusePairs()
-                search = nil
+                if isSearched { return try searchAndRun(&runs) }
                 try runs.endRun()
             }
-            runs.insert(key.bytes)
+            // Nil in any column conflicts with nothing.
+            let isComparable =
+                isSearched && !columns.contains { row.isNull(at: $0.byteOffset) }
+            runs.insert(key.bytes, isComparable: isComparable)
         }
-        // Equal columns need not be equal values: of a long text only a part is in its key.
-        if let search, runs.hasEqualColumns() { try search.refusePairs() }
+        // Not all are equal values: of a long text only a part is in its key.
+        if isSearched, runs.hasEqualColumns() { return try searchAndRun(&runs) }
         try runs.write(to: transaction.trees.indexes[index.id])
+    }
+
+    /// Searches the records, without the memory of a run beside that of the search, and begins
+    /// again.
+    private func searchAndRun(_ runs: inout SortedRuns) throws(StoreError) {
+        runs.removeRun()
+        try DuplicateSearch(index, transaction).refusePairs()
+        try run()
     }
 }

@@ -1,7 +1,8 @@
 import PageStore
 
 /// A stable sort of keys that are in one buffer, one after the other in the order in which they
-/// were added; none is empty. It needs no memory beside the entries; a later order reuses theirs.
+/// were added; none is empty. The entries are sorted in place, and a later order reuses their
+/// memory.
 ///
 /// The next eight bytes of every key form a number. Entries are exchanged until these numbers are
 /// in order, by the first of their bytes that differs and then within each part by the next one,
@@ -23,8 +24,8 @@ struct KeyOrder {
     }
 
     private(set) var entries: [Entry] = []
-    /// Parts that are not sorted yet: few keys have long beginnings in common, but nothing else
-    /// bounds how deep parts of parts would go.
+    /// Parts that are not sorted yet. A list, because the depth of a recursion would grow with the
+    /// beginnings that keys have in common.
     private var parts: [Part] = []
     /// Where each byte's entries begin and end, in a part that is sorted by it.
     private var starts: [Int] = []

@@ -7,23 +7,30 @@ import PageStore
 /// A key takes its bytes and an entry of the order, which is sorted in place.
 struct SortedRuns {
     private let editor: PageEditor
+    private let isFinal: Bool
     private let runSizeInBytesMax: Int
-    private let keys = ByteBuffer(capacity: 4096)
+    private var keys = ByteBuffer(capacity: 4096)
+    /// The index of a key is 1 if it may equal others.
     private var order = KeyOrder()
     private var isSorted = true
     private var runs: RunTrees
 
-    init(_ editor: PageEditor) {
+    /// - Parameter isFinal: whether the transaction will hardly change what is built: see
+    ///   ``TreeBuilder``. What is merged of several runs is final.
+    init(_ editor: PageEditor, isFinal: Bool) {
         self.editor = editor
+        self.isFinal = isFinal
         runSizeInBytesMax = RunTrees.runSizeInBytesMax(of: editor)
         runs = RunTrees(editor)
     }
 
     /// No key comes twice.
-    mutating func insert(_ key: [UInt8]) {
+    ///
+    /// - Parameter isComparable: whether ``hasEqualColumns()`` compares it.
+    mutating func insert(_ key: [UInt8], isComparable: Bool = false) {
         let start = keys.count
         key.withView { keys.append($0) }
-        order.append(start: start, count: key.count, index: 0, in: keys.view)
+        order.append(start: start, count: key.count, index: isComparable ? 1 : 0, in: keys.view)
         isSorted = false
     }
 
@@ -34,21 +41,29 @@ struct SortedRuns {
     }
 
     /// Writes the run. Before the first one nothing is written.
-    mutating func endRun() throws(StoreError) { try writeRun(to: runs.addTree()) }
+    mutating func endRun() throws(StoreError) { try writeRun(to: runs.addTree(), isFinal: true) }
+
+    /// Forgets the run, and frees its memory.
+    mutating func removeRun() {
+        keys = ByteBuffer(capacity: 4096)
+        order = KeyOrder()
+        isSorted = true
+    }
 
     /// Writes all keys into an empty tree, and forgets them. Each page is written once.
     mutating func write(to tree: TreeID) throws(StoreError) {
-        guard !runs.isEmpty else { return try writeRun(to: tree) }
+        guard !runs.isEmpty else { return try writeRun(to: tree, isFinal: isFinal) }
         if keys.count > 0 { try endRun() }
         try runs.merge(into: tree)
     }
 
-    /// Whether two keys of the run differ in nothing but the object's number at their ends.
+    /// Whether two comparable keys of the run differ only in the object's number at their ends.
     mutating func hasEqualColumns() -> Bool {
         sort()
         var isFound = false
         var last: ByteView?
-        forEachKey { key in
+        forEachKey { key, isComparable in
+            guard isComparable else { return }
             let columns = key.slice(from: 0, count: key.count - Self.numberSize)
             if let last, last == columns { isFound = true }
             last = columns
@@ -66,12 +81,12 @@ struct SortedRuns {
         isSorted = true
     }
 
-    private mutating func writeRun(to tree: TreeID) throws(StoreError) {
+    private mutating func writeRun(to tree: TreeID, isFinal: Bool) throws(StoreError) {
         guard keys.count > 0 else { return }
         sort()
         let noValue = keys.view.slice(from: 0, count: 0)
-        var builder = try TreeBuilder(editor, tree: tree)
-        try forEachKey { key throws(StoreError) in try builder.append(key, noValue) }
+        var builder = try TreeBuilder(editor, tree: tree, isFinal: isFinal)
+        try forEachKey { key, _ throws(StoreError) in try builder.append(key, noValue) }
         try builder.finish()
         order.removeAll()
         keys.removeAll()
@@ -81,13 +96,13 @@ struct SortedRuns {
     private static let prefetchDistance = 8
 
     @inline(__always) private func forEachKey<E: Error>(
-        _ body: (ByteView) throws(E) -> Void
+        _ body: (_ key: ByteView, _ isComparable: Bool) throws(E) -> Void
     ) throws(E) {
         let (bytes, entries) = (keys.view, order.entries)
         for (position, entry) in entries.enumerated() {
             let next = position + Self.prefetchDistance
             if next < entries.count { Self.key(entries[next], bytes).prefetch() }
-            try body(Self.key(entry, bytes))
+            try body(Self.key(entry, bytes), entry.index == 1)
         }
     }
 

@@ -113,7 +113,8 @@ struct MigrationSteps {
         } _: { () throws(StoreError) in
             _ = try run.catalog.createTree(index.treeName, in: run.editor)
             run.forgetTrees()
-            try IndexBuild(index, in: run.transaction).run(isChecked: isChecked)
+            let build = IndexBuild(index, in: try run.transaction, isFinal: run.isChunked)
+            try build.run(isChecked: isChecked)
         }
     }
 

@@ -7,7 +7,7 @@ final class EntityRewrite {
     /// copy a struct's names.
     final class Assignment {
         let field: FieldLayout
-        /// Those of the field, which is not copied for them.
+        /// The field's, apart from it so that a loop over records does not copy its name.
         let (type, byteOffset): (AttributeType?, Int)
         let attribute: AttributeDescription
         /// The earlier attribute; nil if there is none.
@@ -50,7 +50,7 @@ final class EntityRewrite {
     private let destinationFields: MappedFields
     /// The defaults of the later attributes, in the order of the assignments of a mapped entity.
     private let defaults: [Value]
-    /// The assignments of them that have something else to begin with.
+    /// What begins with another value than its default, by position.
     private let initialized: [(position: Int, value: any InitialValue)]
 
     /// Whether any record is written.

@@ -25,7 +25,7 @@ package final class SourceRecord {
     package func value(_ name: String) throws(StoreError) -> Value? {
         guard let row, let position = fields.position(of: name) else { return nil }
         let place = fields.places[position]
-        return try reader.value(place.type, at: place.byteOffset, of: row)
+        return try reader.value(place.type, at: place.byteOffset, of: row, named: name)
     }
 
     /// Invalidates the record: its row is not valid after the mapper's call.
@@ -77,7 +77,7 @@ package final class MappedAttribute: Sendable {
     package init(_ declaration: AttributeDescription) { self.declaration = declaration }
 }
 
-/// The attributes of an entity in one version, and their places in the records that are written.
+/// The attributes of an entity in one version, and their places in records.
 /// One serves all records of the entity, in one thread.
 final class MappedFields {
     let entityName: String
@@ -85,8 +85,7 @@ final class MappedFields {
     /// The earlier declarations of the attributes; nil for new ones.
     let sources: [MappedAttribute?]
     let types: [AttributeType]
-    /// Where the attributes are in the records that are written, without the names of a field,
-    /// which each access would copy.
+    /// Where records have the attributes. Not the fields, whose names each access would copy.
     let places: [(type: AttributeType?, byteOffset: Int)]
     private let names: [String]
     private let positions: [String: Int]

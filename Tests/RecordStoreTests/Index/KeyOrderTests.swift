@@ -68,7 +68,7 @@ import Testing
     @Test func `long keys that differ late are sorted`() {
         var random = SeededRandom(for: "KeyOrderTests long")
         let beginning = random.bytes(1000)
-        // Each has one more byte of the beginning than the last, and then another byte.
+        // Beginnings of all lengths, each with a zero byte at its end.
         let keys = (0..<1000).shuffled(using: &random).map { Array(beginning[..<$0]) + [0] }
         #expect(sorted(keys) == expected(keys))
     }
