@@ -16,7 +16,7 @@ package struct StoreOptions: Sendable {
     /// that makes one due waits for it.
     package var checkpointsInBackground = true
     /// The length of a log segment where commits do not ask for more. The first one after an
-    /// existing file was opened is no longer than 32 KiB.
+    /// existing file was opened is no longer than 24 KiB.
     package var logSegmentSizeInBytes = 128 << 10
     /// A checkpoint follows the commit that takes the log past this many bytes.
     package var logBytesMax: UInt64 = 16 << 20

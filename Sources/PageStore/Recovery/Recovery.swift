@@ -4,7 +4,7 @@ import Primitives
 struct Recovery {
     /// The usual upper limit of an opening's first segment: many programs commit little before they
     /// close the file, and its zeros would be most of what they write.
-    private static let firstSegmentSizeInBytes = 32 << 10
+    private static let firstSegmentSizeInBytes = 24 << 10
 
     private let parts: StoreParts
 
