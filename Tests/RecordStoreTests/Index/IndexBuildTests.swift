@@ -148,11 +148,12 @@ import Testing
         ).close()
     }
 
-    /// 200 entries are one run.
+    /// 200 entries are one run. No other titles have equal columns, for which all are searched.
     @Test(arguments: [(4000, [3, 4]), (4000, [17, 3000]), (4000, [0, 3999]), (200, [0, 199])])
     func `a large migration finds a distant duplicate`(count: Int, same: [Int]) throws {
         var random = SeededRandom(for: "IndexBuildTests")
-        let titles = Dictionary(uniqueKeysWithValues: same.map { ($0, "same") })
+        let pairs = (0..<count).map { ($0, same.contains($0) ? "same" : "\($0)") }
+        let titles = Dictionary(uniqueKeysWithValues: pairs)
         let files = try files(count, &random, titles: titles)
         let error = #expect(throws: StoreError.self) { try migrate(files) }
         #expect(error?.code == .duplicateValues)
