@@ -64,19 +64,14 @@ struct Recovery {
         }
     }
 
-    /// The winner may have been seen without being durable, so it is written again; the checkpoint
-    /// synchronises the file before it writes over the other superblock, and what either of the two
-    /// needs is not written over until then. The only copy is never written over: it is
-    /// synchronised, and its content goes to the other slot, as a generation of its own.
+    /// The winner may have been seen without being durable, so it is written again, and awaited:
+    /// recovery writes over space that only the superblock before it needs, which a power cut would
+    /// bring back. The only copy is never written over: it is synchronised, and its content goes to
+    /// the other slot, as a generation of its own.
     private func settleSuperblock(
         _ winner: Superblock, _ writer: inout WriterState
     ) throws(StoreError) {
-        guard writer.isOnlySuperblock else {
-            let encoded = winner.encoded()
-            return try context.poisoning { () throws(StoreError) in
-                try context.file.write(encoded.view, at: winner.byteOffset)
-            }
-        }
+        guard writer.isOnlySuperblock else { return try context.writeSuperblock(winner) }
         try context.sync()
         var copy = winner
         copy.generation += 3
