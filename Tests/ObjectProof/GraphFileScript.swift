@@ -427,7 +427,8 @@ final class GraphFileScript {
         let names = editor.graph.names
         for held in held { held.graph.names = names }
         follower?.names = names
-        var least = [first, first]
+        // A fault may have kept the follower at an earlier commit.
+        var least = [first, followed]
         for (view, isFollower) in views.withLock({ $0 }) {
             try attempt("a view beside commits") {
                 let graph = isFollower ? follower ?? editor.graph : editor.graph
