@@ -99,7 +99,7 @@ import Testing
                 }
             }
         }
-        #expect(checkCount > 300)
+        #expect(checkCount > 2000)
     }
 
     @Test(arguments: 0...8)

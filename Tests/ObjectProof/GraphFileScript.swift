@@ -402,6 +402,7 @@ final class GraphFileScript {
 
     /// Views of both stacks are begun while commits run, and each shows one of these commits.
     private func race(_ editor: GraphEditor) throws {
+        let formerCount = followedCount
         try follow(editor)
         note("race")
         let first = history.states.count - 1
@@ -428,7 +429,7 @@ final class GraphFileScript {
         for held in held { held.graph.names = names }
         follower?.names = names
         // A fault may have kept the follower at an earlier commit.
-        var least = [first, followed]
+        var least = [first, followedCount > formerCount ? first : followed]
         for (view, isFollower) in views.withLock({ $0 }) {
             try attempt("a view beside commits") {
                 let graph = isFollower ? follower ?? editor.graph : editor.graph

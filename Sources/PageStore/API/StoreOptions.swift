@@ -41,8 +41,9 @@ package struct StoreOptions: Sendable {
     package var dirtyBytesMax = 48 << 20
     /// A free end of the file of at least this many bytes, and an eighth of it, is cut off.
     package var tailBytesMin: UInt64 = 256 << 10
-    /// An empty tree that gets so many bytes of entries at once is built bottom-up, and its
-    /// pages are written straight to their extents.
+    /// An empty tree that gets so many bytes of entries in a batch is built bottom-up. Keys that
+    /// are sorted for an index or for links are, however few they are; 64 times as many bytes
+    /// are a run of them.
     package var bulkBytesMin = 1 << 20
     /// A transaction with more bytes of pages writes them straight to their extents.
     package var outOfLineBytesMin = 8 << 20

@@ -52,7 +52,7 @@ package class PageEditor: PageView {
     /// share of memory writes pages out.
     package func makeRoom() throws(StoreError) {}
 
-    /// From how many bytes of entries on an empty tree is built by ``TreeBuilder``.
+    /// From how many bytes of entries in a batch on an empty tree is built by ``TreeBuilder``.
     package var bulkBytesMin: Int { .max }
 
     /// Writes new pages to their places, once: they are not changed any more. Leaves out those that

@@ -2,7 +2,7 @@ import PageStore
 
 /// Keys that consist of two numbers, without values, which are collected in any order and written
 /// into one tree in ascending order, in memory that does not grow with their number. As
-/// ``SortedRuns`` does for other keys; a pair takes a third of the memory of a key, and is sorted
+/// ``SortedRuns`` does for other keys; a pair is smaller than a key and its entry, and is sorted
 /// without a comparison.
 struct SortedPairs {
     private struct Pair {

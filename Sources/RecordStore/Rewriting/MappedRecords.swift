@@ -77,8 +77,8 @@ package final class MappedAttribute: Sendable {
     package init(_ declaration: AttributeDescription) { self.declaration = declaration }
 }
 
-/// The attributes of an entity in one version, and their places in records.
-/// One serves all records of the entity, in one thread.
+/// The attributes of an entity in one version, and their places in records. One serves all records
+/// of the entity, in one thread.
 final class MappedFields {
     let entityName: String
     let attributes: [MappedAttribute]
